@@ -1,0 +1,1 @@
+"""One file per source; each registers itself in `dataflex_data.builders.source.SOURCES`."""
