@@ -84,7 +84,7 @@ def file_sha256(path: Path) -> str:
 
 
 def folder_digests(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return ``{relative path: {bytes, sha256}}`` of all files below ``folder`` but the manifest."""
+    """Return ``{relative path: {bytes, sha256}}`` of all files below but the manifest."""
     found = sorted(path for path in folder.rglob("*") if path.is_file())
     return {
         path.relative_to(folder).as_posix(): {
