@@ -75,39 +75,38 @@ class Drop:
 class Source(ABC):
     """Common ground of all sources.
 
-    Class attributes: ``name`` (registry name), ``Params``, ``route`` (verifier route, the row's
-    ``data_source``), ``ability``, ``license`` (SPDX) and ``template`` (default prompt template).
+    Attributes:
+        name: Registry name.
+        Params: Model of its parameters.
+        route: Verifier route, the row's ``data_source``.
+        ability: verl's ``ability``.
+        license: SPDX identifier of the rows' licence.
+        template: Default prompt template.
     """
 
     name: ClassVar[str]
     Params: ClassVar[type[SourceParams]] = SourceParams
-    ability: ClassVar[str]
-    template: ClassVar[str]
+    route: str
+    ability: str
+    license: str
+    template: str
 
     def __init__(self, params: SourceParams) -> None:
         self.params = params
 
-    @property
-    @abstractmethod
-    def route(self) -> str:
-        """Verifier route, the row's ``data_source``."""
-
-    @property
-    @abstractmethod
-    def license(self) -> str:
-        """SPDX identifier of the rows' licence."""
-
 
 class FileSource(Source):
-    """A source that reads records from files: of the hub, its cache, or given by the user."""
+    """A source that reads records from files: of the hub, its cache, or given by the user.
 
-    columns: ClassVar[tuple[str, ...]]
-    optional_columns: ClassVar[tuple[str, ...]] = ()
+    Attributes:
+        columns: Columns every file must have.
+        optional_columns: Columns read where a file has them.
+        dataset: Where the hub has it; ``None`` for a source that reads the user's own files only.
+    """
 
-    @property
-    @abstractmethod
-    def dataset(self) -> HubDataset | None:
-        """Where the hub has it; ``None`` for a source that reads the user's own files only."""
+    columns: tuple[str, ...]
+    optional_columns: tuple[str, ...] = ()
+    dataset: HubDataset | None
 
     @property
     def own_path(self) -> Path | None:
@@ -150,7 +149,14 @@ class Generation:
 
 
 class GeneratedSource(Source):
-    """A source that makes its records; nothing is read or downloaded."""
+    """A source that makes its records; nothing is read or downloaded.
+
+    Class attributes: ``repo_id`` (what ``extra_info.source`` says) and ``revision`` (version of the
+    generator; another one may make other rows from the same seed).
+    """
+
+    repo_id: ClassVar[str]
+    revision: ClassVar[str]
 
     @abstractmethod
     def generate(self, request: GenerationRequest) -> Generation:

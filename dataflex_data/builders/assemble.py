@@ -1,0 +1,463 @@
+"""From a recipe to rows: read or make every source, drop what must go, fill the quotas exactly.
+
+Which rows are drawn is a function of the recipe's seed and each record's own content: the order of
+a file, a neighbour's absence, the number of workers and other sources change nothing about a row.
+Every row is checked before it is shipped: its gold, written as a response, must score 1 with its
+own verifier, and a gold that is not equivalent must score 0.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dataflex_data.builders.dedup import Conflict, deduplicate
+from dataflex_data.builders.filters import TokenCounter
+from dataflex_data.builders.pool import DroppedRow, Item, Pool, make_item, read_pool
+from dataflex_data.builders.recipe import Domain, Recipe, split_counts
+from dataflex_data.builders.selfcheck import self_check
+from dataflex_data.builders.source import FileSource, GeneratedSource, GenerationRequest, Source
+from dataflex_data.builders.templates import LETTERS, render_prompt
+from dataflex_data.core.errors import ShortfallError
+from dataflex_data.core.fetch import HubDataset, Located, Lookup, locate
+from dataflex_data.core.schema import Row
+from dataflex_data.core.seeding import digest
+from dataflex_data.core.splits import split_of
+from dataflex_data.core.text import normalise
+from dataflex_data.reporting.terminal import progress
+from dataflex_data.verifiers import routes
+
+_OWN_FILES = ("*.parquet", "*.jsonl", "*.jsonl.gz", "*.json", "*.json.gz")
+
+Decontaminate = Callable[[Sequence[str]], Sequence["str | None"]]
+"""Texts -> for each, why it is contaminated, or ``None``. Handed in by `pipeline`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """What a build is given besides its recipe.
+
+    Attributes:
+        lookup: Where sources may be read from.
+        counter: Counts prompt tokens for the recipe's limit; ``None``: no limit, no counts.
+        decontaminate: Says which texts are evaluation items, or ``None``.
+        workers: Processes that read sources at the same time; changes no byte.
+    """
+
+    lookup: Lookup
+    counter: TokenCounter | None = None
+    decontaminate: Decontaminate | None = None
+    workers: int = 1
+
+
+@dataclass(slots=True)
+class EntryReport:
+    """What became of one source entry.
+
+    Attributes:
+        label: Name of the entry.
+        domain: Its domain.
+        license: SPDX identifier.
+        origin: ``hub``, ``cache``, ``local`` or ``generated``.
+        repo_id: Repository, or the entry's name.
+        revision: Commit, ``"local"``, or the generator's version.
+        files: Name, bytes and digest of every file read.
+        raw: Records read or made.
+        dropped: Records left out, by reason.
+        eligible: Records that could have been drawn, per split.
+        drawn: Records that were drawn, per split.
+        wanted: Records the recipe asks for, per split.
+        template: Prompt template of its rows.
+    """
+
+    label: str
+    domain: str
+    license: str
+    template: str
+    repo_id: str
+    origin: str = "generated"
+    revision: str = ""
+    files: list[dict[str, object]] = field(default_factory=list)
+    raw: int = 0
+    dropped: dict[str, int] = field(default_factory=dict)
+    eligible: dict[str, int] = field(default_factory=dict)
+    drawn: dict[str, int] = field(default_factory=dict)
+    wanted: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A finished corpus in memory.
+
+    Attributes:
+        rows: Rows per split, in their final order.
+        entries: One report per source entry, in recipe order.
+        conflicts: Golds that contradict each other.
+        dropped: Every record left out, with its reason.
+        notes: Sentences a user must see.
+    """
+
+    rows: Mapping[str, Sequence[Row]]
+    entries: Sequence[EntryReport]
+    conflicts: Sequence[Conflict]
+    dropped: Sequence[DroppedRow]
+    notes: Sequence[str]
+
+
+def assemble(recipe: Recipe, options: BuildOptions) -> Assembly:
+    """Return the corpus that ``recipe`` describes.
+
+    Raises:
+        SourceUnavailableError: Sources that can be read from nowhere, all of them together.
+        InputDataError: A file that cannot be read.
+        ShortfallError: A quota that cannot be filled, with the table of what became of each record.
+    """
+    plan = _Plan(recipe)
+    notes: list[str] = []
+    located = plan.locate(options.lookup)
+    pools = _read_pools(plan, located, options)
+    _generate(plan, pools, notes)
+    conflicts = _drop_same(plan, pools)
+    tokens = _drop_long(plan, pools, options.counter)
+    if options.decontaminate is not None:
+        _drop_contaminated(pools, options.decontaminate)
+    reports = {label: plan.report(label, located.get(label)) for label in plan.sources}
+    rows: dict[str, list[Row]] = {"train": [], "validation": []}
+    for domain_name, domain in recipe.domains.items():
+        drawn = _fill_domain(plan, domain_name, domain, pools, reports, notes)
+        for split, items in drawn.items():
+            rows[split].extend(plan.row(item, domain_name, tokens) for item in items)
+    for split_rows in rows.values():
+        # A keyed order over all domains, so that any prefix of the file is near the mixture.
+        split_rows.sort(key=lambda row: digest("order", recipe.seed, row.row_id))
+    for label, report in reports.items():
+        report.raw = pools[label].raw
+        report.dropped = dict(sorted(pools[label].counts.items()))
+    dropped = [row for pool in pools.values() for row in pool.dropped]
+    return Assembly(rows, list(reports.values()), conflicts, dropped, notes)
+
+
+def locate_sources(recipe: Recipe, lookup: Lookup) -> dict[str, Located]:
+    """Return where each file source of ``recipe`` lies, without reading it.
+
+    Raises:
+        SourceUnavailableError: Sources that can be read from nowhere, all of them together.
+    """
+    return _Plan(recipe).locate(lookup)
+
+
+class _Plan:
+    """The recipe with its sources built: who belongs where, and how an item becomes a row."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.entries = recipe.entries()
+        self.sources: dict[str, Source] = {
+            label: entry.build() for label, entry in self.entries.items()
+        }
+        self.domain_of = {
+            entry.label: name for name, domain in recipe.domains.items() for entry in domain.sources
+        }
+        self.rank = {label: position for position, label in enumerate(self.entries)}
+
+    def template(self, label: str) -> str:
+        return self.entries[label].template or self.sources[label].template
+
+    def wanted(self, domain: Domain) -> dict[str, dict[str, int]]:
+        """Return rows wanted as {split: {label: count}}."""
+        validation = self.recipe.validation if domain.validation is None else domain.validation
+        return {
+            "train": split_counts(domain.sources, domain.count, domain.count),
+            "validation": split_counts(domain.sources, domain.count, validation),
+        }
+
+    def locate(self, lookup: Lookup) -> dict[str, Located]:
+        wanted: dict[str, HubDataset] = {}
+        own: dict[str, Path] = {}
+        for label, source in self.sources.items():
+            if not isinstance(source, FileSource):
+                continue
+            wanted[label] = source.dataset or HubDataset(repo_id=label, files=_OWN_FILES)
+            if source.own_path is not None:
+                own[label] = source.own_path
+        overrides = {**own, **lookup.overrides}
+        return locate(
+            wanted,
+            Lookup(overrides, lookup.sources_dir, lookup.offline),
+            self.recipe.locks(),
+        )
+
+    def report(self, label: str, located: Located | None) -> EntryReport:
+        source = self.sources[label]
+        report = EntryReport(
+            label=label,
+            domain=self.domain_of[label],
+            license=source.license,
+            template=self.template(label),
+            repo_id=self.origin(label),
+        )
+        if located is not None:
+            report.origin, report.revision = located.origin, located.revision
+            report.files = [
+                {"name": file.name, "bytes": file.bytes, "sha256": file.sha256}
+                for file in located.files
+            ]
+        elif isinstance(source, GeneratedSource):
+            report.revision = source.revision
+        return report
+
+    def origin(self, label: str) -> str:
+        """Return where the rows come from: a repository, a generator, or the entry's own name."""
+        source = self.sources[label]
+        if isinstance(source, GeneratedSource):
+            return source.repo_id
+        dataset = source.dataset if isinstance(source, FileSource) else None
+        return dataset.repo_id if dataset is not None else label
+
+    def ordered_options(self, item: Item) -> tuple[str, ...]:
+        """Return the options in letter order, decided by the row's key and their own texts."""
+        return tuple(
+            sorted(item.candidate.options, key=lambda option: digest("option", item.key, option))
+        )
+
+    def gold(self, item: Item) -> str:
+        """Return the ground truth: the gold, or the letter of the right option."""
+        if not item.candidate.options:
+            return item.candidate.gold
+        return LETTERS[self.ordered_options(item).index(item.candidate.gold)]
+
+    def prompt(self, item: Item) -> str:
+        template = self.template(item.label)
+        return render_prompt(template, item.candidate.question, self.ordered_options(item))
+
+    def row(self, item: Item, domain: str, tokens: Mapping[str, int]) -> Row:
+        source, candidate = self.sources[item.label], item.candidate
+        return Row(
+            data_source=source.route,
+            prompt=(("user", self.prompt(item)),),
+            ability=source.ability,
+            ground_truth=self.gold(item),
+            domain=domain,
+            row_id=item.key,
+            source=self.origin(item.label),
+            source_id=candidate.source_id,
+            source_revision=item.revision,
+            license=source.license,
+            raw_question=candidate.raw_question,
+            raw_answer=candidate.raw_answer,
+            difficulty=candidate.difficulty,
+            n_people=candidate.n_people,
+            statement_depth=candidate.statement_depth,
+            options=self.ordered_options(item),
+            support=candidate.support,
+            prompt_tokens=tokens.get(item.key, -1),
+        )
+
+
+def _read_pools(
+    plan: _Plan, located: Mapping[str, Located], options: BuildOptions
+) -> dict[str, Pool]:
+    """Read every file source, in ``workers`` processes; pools come back in recipe order."""
+    recipe = plan.recipe
+    jobs = [
+        (entry, located[label], recipe.filters, recipe.seed)
+        for label, entry in plan.entries.items()
+        if label in located
+    ]
+    with progress("reading sources", len(jobs)) as advance:
+        if options.workers > 1 and len(jobs) > 1:
+            # spawn: polars and arrow hold threads that a fork would copy in any state.
+            context = multiprocessing.get_context("spawn")
+            with ProcessPoolExecutor(min(options.workers, len(jobs)), context) as executor:
+                futures = [executor.submit(read_pool, *job) for job in jobs]
+                found = []
+                for future in futures:
+                    found.append(future.result())
+                    advance()
+        else:
+            found = []
+            for job in jobs:
+                found.append(read_pool(*job))
+                advance()
+    pools = {pool.label: pool for pool in found}
+    return {label: pools.get(label, Pool(label)) for label in plan.entries}
+
+
+def _generate(plan: _Plan, pools: Mapping[str, Pool], notes: list[str]) -> None:
+    """Let generators make exactly what is asked of them."""
+    for domain in plan.recipe.domains.values():
+        wanted = plan.wanted(domain)
+        for entry in domain.sources:
+            source = plan.sources[entry.label]
+            if not isinstance(source, GeneratedSource):
+                continue
+            counts = {split: by_label[entry.label] for split, by_label in wanted.items()}
+            made = source.generate(GenerationRequest(seed=plan.recipe.seed, count_by_split=counts))
+            pool = pools[entry.label]
+            pool.counts.update(made.dropped)
+            notes.extend(made.notes)
+            for candidates in made.candidates_by_split.values():
+                pool.items.extend(
+                    make_item(entry.label, candidate, plan.recipe.seed, source.revision)
+                    for candidate in candidates
+                )
+            pool.raw = len(pool.items) + sum(made.dropped.values())
+
+
+def _drop_same(plan: _Plan, pools: Mapping[str, Pool]) -> list[Conflict]:
+    """Keep one row of those that are the same, over all sources and domains."""
+
+    def equivalent(first: Item, second: Item) -> bool:
+        a, b = first.candidate, second.candidate
+        if a.gold == b.gold:
+            return True
+        if a.options or b.options:
+            return normalise(a.gold) == normalise(b.gold)
+        return routes.equivalent(plan.sources[first.label].route, a.gold, b.gold)
+
+    items = [item for pool in pools.values() for item in pool.items]
+    result = deduplicate(items, plan.rank, equivalent)
+    for pool in pools.values():
+        pool.items = []
+    for item in result.kept:
+        pools[item.label].items.append(item)
+    for removed in result.removed:
+        pools[removed.item.label].drop_item(removed.item, removed.reason, removed.detail)
+    return result.conflicts
+
+
+def _drop_long(
+    plan: _Plan, pools: Mapping[str, Pool], counter: TokenCounter | None
+) -> dict[str, int]:
+    """Apply the token limit; return exact counts by row key (none from an estimate)."""
+    if counter is None:
+        return {}
+    limit = plan.recipe.filters.max_prompt_tokens
+    exact: dict[str, int] = {}
+    with progress("counting tokens", sum(len(pool.items) for pool in pools.values())) as advance:
+        for pool in pools.values():
+            kept: list[Item] = []
+            for start in range(0, len(pool.items), 1000):
+                block = pool.items[start : start + 1000]
+                counts = counter.count([plan.prompt(item) for item in block])
+                for item, count in zip(block, counts, strict=True):
+                    if limit is not None and count > limit:
+                        pool.drop_item(item, "prompt_too_long", f"{count} tokens > {limit}")
+                        continue
+                    kept.append(item)
+                    if counter.exact:
+                        exact[item.key] = count
+                advance(len(block))
+            pool.items = kept
+    return exact
+
+
+def _drop_contaminated(pools: Mapping[str, Pool], decontaminate: Decontaminate) -> None:
+    """Drop rows that are evaluation items, before any quota is filled."""
+    for pool in pools.values():
+        verdicts = decontaminate([item.candidate.question for item in pool.items])
+        items, pool.items = pool.items, []
+        for item, verdict in zip(items, verdicts, strict=True):
+            if verdict is None:
+                pool.items.append(item)
+            else:
+                pool.drop_item(item, "contaminated", verdict)
+
+
+def _fill_domain(
+    plan: _Plan,
+    name: str,
+    domain: Domain,
+    pools: Mapping[str, Pool],
+    reports: Mapping[str, EntryReport],
+    notes: list[str],
+) -> dict[str, list[Item]]:
+    """Draw each entry's quota per split in key order, checking every row that is drawn."""
+    drawn: dict[str, list[Item]] = {}
+    missing: dict[str, dict[str, int]] = {}
+    for split, quotas in plan.wanted(domain).items():
+        left: dict[str, Iterator[Item]] = {}
+        chosen: list[Item] = []
+        missing[split] = {}
+        for label, quota in quotas.items():
+            pool, report = pools[label], reports[label]
+            mine = sorted(
+                (item for item in pool.items if split_of(item.identity) == split),
+                key=lambda item: item.key,
+            )
+            report.eligible[split], report.wanted[split] = len(mine), quota
+            left[label] = _checked(plan, pool, mine)
+            taken = _take(left[label], quota)
+            report.drawn[split] = len(taken)
+            chosen.extend(taken)
+            if len(taken) < quota:
+                missing[split][label] = quota - len(taken)
+        lacking = sum(missing[split].values())
+        if lacking and domain.on_shortfall == "redistribute":
+            for label in quotas:
+                extra = _take(left[label], lacking)
+                if extra:
+                    reports[label].drawn[split] += len(extra)
+                    chosen.extend(extra)
+                    lacking -= len(extra)
+                    short = ", ".join(missing[split])
+                    notes.append(
+                        f"{name}/{split}: {len(extra)} rows that {short} could not give come "
+                        f"from {label}"
+                    )
+            if not lacking:
+                missing[split] = {}
+        drawn[split] = chosen
+    if any(missing.values()):
+        for label, report in reports.items():
+            report.raw, report.dropped = pools[label].raw, dict(pools[label].counts)
+        raise ShortfallError(_shortfall_message(name, missing, reports))
+    return drawn
+
+
+def _take(items: Iterator[Item], count: int) -> list[Item]:
+    taken: list[Item] = []
+    while len(taken) < count:
+        item = next(items, None)
+        if item is None:
+            break
+        taken.append(item)
+    return taken
+
+
+def _checked(plan: _Plan, pool: Pool, items: Sequence[Item]) -> Iterator[Item]:
+    """Yield the items whose verifier accepts their own gold and refuses another one."""
+    route = plan.sources[pool.label].route
+    golds = [plan.gold(item) for item in items]
+    for position, item in enumerate(items):
+        options = list(plan.ordered_options(item))
+        problem = self_check(route, golds, position, {"options": options})
+        if problem is None:
+            yield item
+        else:
+            pool.drop_item(item, "self_check", problem)
+
+
+def _shortfall_message(
+    domain: str, missing: Mapping[str, Mapping[str, int]], reports: Mapping[str, EntryReport]
+) -> str:
+    lines = [f"domain {domain}: the sources cannot fill their quotas"]
+    for split, by_label in missing.items():
+        for label, count in by_label.items():
+            report = reports[label]
+            reasons = Counter(report.dropped).most_common(6)
+            lines.append(
+                f"  - {label}/{split}: wanted {report.wanted[split]}, got {report.drawn[split]}, "
+                f"missing {count} (raw {report.raw}; dropped "
+                + (", ".join(f"{reason} {number}" for reason, number in reasons) or "none")
+                + f"; eligible {report.eligible[split]})"
+            )
+    lines.append(
+        "lower the counts, give more data with --source, loosen the filters, or set "
+        "`on_shortfall: redistribute` on the domain"
+    )
+    return "\n".join(lines)

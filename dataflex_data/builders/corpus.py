@@ -1,0 +1,330 @@
+"""The corpus folder: train and validation parquet, manifest, dataset card; written, read, verified.
+
+The folder holds nothing that depends on when, where or by how many workers it was built, so that a
+rebuild from the same inputs gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dataflex_data import __version__
+from dataflex_data.builders.assemble import Assembly
+from dataflex_data.builders.card import dataset_card
+from dataflex_data.builders.recipe import Recipe
+from dataflex_data.builders.selfcheck import self_check
+from dataflex_data.core.errors import InputDataError
+from dataflex_data.core.parquet import (
+    MANIFEST_NAME,
+    file_sha256,
+    folder_digests,
+    read_manifest,
+    replace_folder,
+    summary_of_files,
+    write_json,
+    write_parquet,
+)
+from dataflex_data.core.schema import (
+    SCHEMA_VERSION,
+    SPLITS,
+    Row,
+    prompt_sha256,
+    record_problems,
+    rows_to_table,
+    schema_problems,
+)
+from dataflex_data.core.text import NORMALISER_VERSION, normalise
+
+KIND = "corpus"
+MANIFEST_VERSION = 1
+_LENGTH_BINS = (1, 2, 4, 8, 16, 32, 64)
+_TOKEN_BINS = (32, 64, 128, 256, 512, 1024, 2048)
+_SHOWN_PER_CHECK = 5
+
+
+def write_corpus(
+    assembly: Assembly,
+    recipe: Recipe,
+    out: Path,
+    *,
+    force: bool,
+    shard_rows: int | None = None,
+    extra_manifest: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Write the folder in one step and return its manifest.
+
+    Args:
+        assembly: The corpus.
+        recipe: Its recipe, recorded whole.
+        out: Destination folder.
+        force: Replace an existing corpus.
+        shard_rows: Rows per file; ``None`` writes one file per split.
+        extra_manifest: Further keys, such as the audit's summary.
+
+    Raises:
+        InputDataError: A row that breaks the schema, named by domain, source and id.
+        OutputError: The folder cannot be written; the old one is untouched.
+    """
+    tables = {split: rows_to_table(assembly.rows[split], split) for split in SPLITS}
+    for split, table in tables.items():
+        _refuse_broken_rows(table, split)
+    with replace_folder(out, force=force) as folder:
+        for split, table in tables.items():
+            for name, part in _parts(split, table, shard_rows):
+                write_parquet(part, folder / name)
+        manifest = _manifest(assembly, recipe, shard_rows, extra_manifest or {})
+        (folder / "README.md").write_text(dataset_card(manifest), encoding="utf-8")
+        manifest["files"] = folder_digests(folder)
+        manifest["corpus_sha256"] = summary_of_files(manifest["files"])
+        write_json(manifest, folder / MANIFEST_NAME)
+    return manifest
+
+
+def split_files(folder: Path, split: str) -> list[Path]:
+    """Return the parquet files of one split in order: one, or its shards."""
+    whole = folder / f"{split}.parquet"
+    return [whole] if whole.is_file() else sorted(folder.glob(f"{split}-*-of-*.parquet"))
+
+
+def read_split(folder: Path, split: str) -> pa.Table:
+    """Return one split of a built corpus.
+
+    Raises:
+        InputDataError: It has no such split, or the file is broken.
+    """
+    files = split_files(folder, split)
+    if not files:
+        raise InputDataError(f"{folder}: has no {split} split ({split}.parquet)")
+    try:
+        return pa.concat_tables([pq.read_table(file) for file in files])
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InputDataError(f"{files[0]}: cannot be read as parquet: {error}") from None
+
+
+def _parts(split: str, table: pa.Table, shard_rows: int | None) -> Iterator[tuple[str, pa.Table]]:
+    if shard_rows is None or table.num_rows <= shard_rows:
+        yield f"{split}.parquet", table
+        return
+    count = -(-table.num_rows // shard_rows)
+    for number in range(count):
+        name = f"{split}-{number:05d}-of-{count:05d}.parquet"
+        yield name, table.slice(number * shard_rows, shard_rows)
+
+
+def _refuse_broken_rows(table: pa.Table, split: str) -> None:
+    problems: list[str] = []
+    for record in table.to_pylist():
+        extra = record["extra_info"]
+        problems.extend(
+            f"{split} row {extra['index']} ({record['domain']}, {extra['source']}, "
+            f"{extra['row_id']}): {problem}"
+            for problem in record_problems(record)
+        )
+    if problems:
+        shown = "\n".join(f"  - {problem}" for problem in problems[:_SHOWN_PER_CHECK])
+        raise InputDataError(f"{len(problems)} rows break the schema; nothing was written\n{shown}")
+
+
+def _manifest(
+    assembly: Assembly, recipe: Recipe, shard_rows: int | None, extra: Mapping[str, Any]
+) -> dict[str, Any]:
+    sources = {
+        entry.label: {
+            "domain": entry.domain,
+            "license": entry.license,
+            "origin": entry.origin,
+            "repo_id": entry.repo_id,
+            "revision": entry.revision,
+            "template": entry.template,
+            "files": entry.files,
+            "raw": entry.raw,
+            "dropped": entry.dropped,
+            "eligible": entry.eligible,
+            "drawn": entry.drawn,
+        }
+        for entry in assembly.entries
+    }
+    command = f"dfdata build --recipe {recipe.name}"
+    if shard_rows is not None:
+        command += f" --shard-rows {shard_rows}"
+    return {
+        "kind": KIND,
+        "manifest_version": MANIFEST_VERSION,
+        "schema_version": SCHEMA_VERSION,
+        "name": recipe.name,
+        "description": recipe.description,
+        "command": command,
+        "recipe": recipe.model_dump(mode="json"),
+        "versions": {
+            "dataflex-data": __version__,
+            "normaliser": NORMALISER_VERSION,
+            "pyarrow": pa.__version__,
+            "python": platform.python_version(),
+        },
+        "licenses": sorted({entry.license for entry in assembly.entries}),
+        "sources": sources,
+        "rows": {split: _row_counts(assembly.rows[split]) for split in SPLITS},
+        "histograms": {split: _histograms(assembly.rows[split]) for split in SPLITS},
+        "conflicts": [conflict.to_record() for conflict in assembly.conflicts],
+        "notes": list(assembly.notes),
+        **extra,
+    }
+
+
+def _row_counts(rows: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "total": len(rows),
+        "by_domain": dict(sorted(Counter(row.domain for row in rows).items())),
+        "by_data_source": dict(sorted(Counter(row.data_source for row in rows).items())),
+    }
+
+
+def _histograms(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
+    """Return counts by gold letter, answer length, people and prompt tokens."""
+    return {
+        "gold_letter": dict(sorted(Counter(r.ground_truth for r in rows if r.options).items())),
+        "answer_characters": _binned(
+            (len(row.ground_truth) for row in rows if not row.options), _LENGTH_BINS
+        ),
+        "n_people": {
+            str(people): count
+            for people, count in sorted(Counter(r.n_people for r in rows if r.n_people > 0).items())
+        },
+        "prompt_tokens": _binned(
+            (r.prompt_tokens for r in rows if r.prompt_tokens >= 0), _TOKEN_BINS
+        ),
+    }
+
+
+def _binned(values: Iterator[int], edges: Sequence[int]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for value in values:
+        edge = next((edge for edge in edges if value <= edge), None)
+        counts[f"<={edge}" if edge is not None else f">{edges[-1]}"] += 1
+    order = [*(f"<={edge}" for edge in edges), f">{edges[-1]}"]
+    return {name: counts[name] for name in order if counts[name]}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Outcome of one check of `verify_corpus`.
+
+    Attributes:
+        name: What was checked.
+        problems: What was found, one sentence each; empty when it holds.
+    """
+
+    name: str
+    problems: tuple[str, ...]
+
+
+def verify_corpus(folder: Path) -> list[Check]:
+    """Check a built corpus: digests, schema, rows, counts, splits, duplicates, golds.
+
+    Raises:
+        InputDataError: It is not a built corpus, or cannot be read at all.
+    """
+    folder = Path(folder).expanduser()
+    manifest = read_manifest(folder)
+    if manifest.get("kind") != KIND:
+        raise InputDataError(
+            f"{folder}: is a {manifest.get('kind')!r} folder, not a corpus of `dfdata build`"
+        )
+    digests = Check("digests of all files", tuple(_digest_problems(folder, manifest)))
+    missing = [split for split in SPLITS if not split_files(folder, split)]
+    if missing:
+        return [digests, Check("splits", tuple(f"split {split} is missing" for split in missing))]
+    tables = {split: read_split(folder, split) for split in SPLITS}
+    schema = [
+        f"{split}: {problem}"
+        for split, table in tables.items()
+        for problem in schema_problems(table.schema)
+    ]
+    checks = [digests, Check(f"schema version {SCHEMA_VERSION}", tuple(schema))]
+    if schema:
+        return checks
+    records = {split: table.to_pylist() for split, table in tables.items()}
+    checks.append(Check("rows", tuple(_row_problems(records))))
+    checks.append(Check("counts against the manifest", tuple(_count_problems(records, manifest))))
+    checks.append(Check("no two rows alike, splits apart", tuple(_twin_problems(records))))
+    checks.append(Check("gold scores 1, a wrong answer 0", tuple(_gold_problems(records))))
+    return checks
+
+
+def _digest_problems(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    listed = manifest["files"]
+    for name, entry in sorted(listed.items()):
+        path = folder / name
+        if not path.is_file():
+            yield f"{name}: is missing"
+        elif file_sha256(path) != entry["sha256"]:
+            yield f"{name}: differs from its digest in the manifest"
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in listed and name != MANIFEST_NAME:
+            yield f"{name}: is not in the manifest"
+    if summary_of_files(listed) != manifest.get("corpus_sha256"):
+        yield f"{MANIFEST_NAME}: corpus_sha256 does not fit the files it lists"
+
+
+def _row_problems(records: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
+    for split, rows in records.items():
+        for number, record in enumerate(rows):
+            extra = record["extra_info"]
+            where = f"{split} row {number}"
+            for problem in record_problems(record):
+                yield f"{where}: {problem}"
+            if extra["index"] != number or extra["split"] != split:
+                yield f"{where}: extra_info says {extra['split']} row {extra['index']}"
+            contents = [message["content"] for message in record["prompt"] or ()]
+            if prompt_sha256(map(str, contents)) != extra["prompt_sha256"]:
+                yield f"{where}: prompt_sha256 does not fit the prompt"
+            if not extra["license"]:
+                yield f"{where}: has no license"
+
+
+def _count_problems(
+    records: Mapping[str, list[dict[str, Any]]], manifest: Mapping[str, Any]
+) -> Iterator[str]:
+    for split, rows in records.items():
+        expected = manifest["rows"][split]["by_domain"]
+        found = dict(sorted(Counter(record["domain"] for record in rows).items()))
+        if found != expected:
+            yield f"{split}: domains {found}, the manifest says {expected}"
+
+
+def _twin_problems(records: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
+    seen: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    for split, rows in records.items():
+        for number, record in enumerate(rows):
+            where = f"{split} row {number}"
+            text = normalise("\n".join(message["content"] for message in record["prompt"]))
+            if text in seen:
+                yield f"{where}: its prompt equals that of {seen[text]} after normalisation"
+            seen.setdefault(text, where)
+            row_id = record["extra_info"]["row_id"]
+            if row_id in ids:
+                yield f"{where}: has the row_id of {ids[row_id]}"
+            ids.setdefault(row_id, where)
+
+
+def _gold_problems(records: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
+    for split, rows in records.items():
+        by_route: dict[str, list[int]] = {}
+        for number, record in enumerate(rows):
+            by_route.setdefault(record["data_source"], []).append(number)
+        for route, numbers in by_route.items():
+            golds = [rows[number]["reward_model"]["ground_truth"] for number in numbers]
+            for position, number in enumerate(numbers):
+                problem = self_check(route, golds, position, rows[number]["extra_info"])
+                if problem:
+                    yield f"{split} row {number}: {problem}"

@@ -1,0 +1,143 @@
+"""``dfdata show``: look at rows of a corpus, domain by domain."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dataflex_data.cli._options import Json
+from dataflex_data.core.errors import ConfigError, did_you_mean
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CONDITION = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)\s*(==|!=|<=|>=|=|<|>|~)\s*(.*)", re.S)
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to ``app``."""
+    app.command("show")(show)
+
+
+def show(
+    folder: Annotated[Path, typer.Argument(help="Corpus folder that `dfdata build` wrote.")],
+    n: Annotated[int, typer.Option("--n", min=1, help="Rows per domain.")] = 1,
+    split: Annotated[str, typer.Option(help="train or validation.")] = "train",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Condition such as domain=logic, n_people>=7, source~gsm8k (~: contains); "
+            "fields of extra_info go by their own name; repeatable, all must hold."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Print rows of each domain as a person reads them."""
+    from dataflex_data.builders.corpus import read_split
+    from dataflex_data.core.parquet import read_manifest
+    from dataflex_data.core.schema import SPLITS
+    from dataflex_data.reporting.terminal import print_json
+
+    manifest = read_manifest(folder)
+    if split not in SPLITS:
+        raise ConfigError("--split", [f"{split!r} is not one of {', '.join(SPLITS)}"])
+    table = read_split(folder.expanduser(), split)
+    keeps = _conditions(where or [], table)
+    shown: dict[str, list[dict[str, Any]]] = {name: [] for name in manifest["recipe"]["domains"]}
+    for record in table.to_pylist():
+        rows = shown.setdefault(record["domain"], [])
+        if len(rows) < n and all(keep(_flat(record)) for keep in keeps):
+            rows.append(record)
+    found = [record for rows in shown.values() for record in rows]
+    if json:
+        print_json(found)
+        return
+    for record in found:
+        _print_record(record)
+    if not found:
+        typer.echo(f"no row of {split} fits {' and '.join(where or [])}")
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record's fields by their own name, nested ones without their parent."""
+    flat: dict[str, Any] = {
+        "data_source": record["data_source"],
+        "domain": record["domain"],
+        "ability": record["ability"],
+        "prompt": "\n".join(message["content"] for message in record["prompt"]),
+        "style": record["reward_model"]["style"],
+        "ground_truth": record["reward_model"]["ground_truth"],
+    }
+    return {**flat, **record["extra_info"]}
+
+
+def _conditions(texts: list[str], table: pa.Table) -> list[Callable[[Mapping[str, Any]], bool]]:
+    example = _flat(table.slice(0, 1).to_pylist()[0]) if table.num_rows else {}
+    problems: list[str] = []
+    found: list[Callable[[Mapping[str, Any]], bool]] = []
+    for text in texts:
+        match = _CONDITION.fullmatch(text.strip())
+        if match is None:
+            problems.append(f"{text!r} must have the form FIELD=VALUE (or != < <= > >= ~)")
+            continue
+        name, sign, value = match[1].split(".")[-1], match[2], match[3]
+        if name not in example:
+            problems.append(
+                f"field {name!r} is not known{did_you_mean(name, example)} "
+                f"(known: {', '.join(sorted(example))})"
+            )
+            continue
+        typed: object = value
+        if isinstance(example[name], int | float) and sign != "~":
+            try:
+                typed = float(value)
+            except ValueError:
+                problems.append(f"{text!r}: {name} is a number, {value!r} is none")
+                continue
+        found.append(_condition(name, sign, typed))
+    if problems:
+        raise ConfigError("--where", problems)
+    return found
+
+
+def _condition(name: str, sign: str, value: object) -> Callable[[Mapping[str, Any]], bool]:
+    if sign == "~":
+        return lambda flat: str(value).casefold() in str(flat[name]).casefold()
+    compare = _OPERATORS[sign]
+    return lambda flat: bool(compare(flat[name], value))
+
+
+def _print_record(record: Mapping[str, Any]) -> None:
+    from rich import box
+    from rich.console import Group
+    from rich.panel import Panel
+    from rich.text import Text
+
+    from dataflex_data.reporting.terminal import console
+
+    extra = record["extra_info"]
+    details = f"{extra['source']}  {extra['license']}  id {extra['row_id'][:12]}"
+    for name in ("difficulty", "n_people", "statement_depth", "prompt_tokens"):
+        if extra[name] >= 0:
+            details += f"  {name} {extra[name]:g}"
+    body: list[Text] = []
+    for message in record["prompt"]:
+        body += [Text(message["role"], style="bold"), Text(message["content"]), Text("")]
+    body.append(Text("gold", style="bold"))
+    body.append(Text(record["reward_model"]["ground_truth"]))
+    title = f"{record['domain']}  {record['data_source']}  {extra['split']} row {extra['index']}"
+    console().print(Panel(Group(*body), title=Text(title), subtitle=Text(details), box=box.ROUNDED))

@@ -1,0 +1,165 @@
+"""The whole path as functions that a Python user calls; the command line adds nothing but words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dataflex_data.builders.assemble import Assembly, BuildOptions, assemble, locate_sources
+from dataflex_data.builders.corpus import write_corpus
+from dataflex_data.builders.filters import HFCounter, PlainCounter, TokenCounter
+from dataflex_data.builders.pool import DroppedRow
+from dataflex_data.builders.recipe import Recipe, load_recipe, parse_recipe
+from dataflex_data.core.errors import ConfigError, OutputError
+from dataflex_data.core.fetch import Lookup
+from dataflex_data.core.parquet import check_output_folder, replace_file
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What `build` gives back.
+
+    Attributes:
+        out: The corpus folder.
+        manifest: Its manifest.
+        warnings: Sentences a user must see.
+    """
+
+    out: Path
+    manifest: dict[str, Any]
+    warnings: Sequence[str]
+
+
+def build(
+    recipe: str | Mapping[str, Any],
+    out: str | Path,
+    *,
+    sources: dict[str, Path] | None = None,
+    sources_dir: Path | None = None,
+    offline: bool = False,
+    tokenizer: Path | None = None,
+    seed: int | None = None,
+    workers: int = 1,
+    shard_rows: int | None = None,
+    keep_dropped: Path | None = None,
+    force: bool = False,
+) -> BuildResult:
+    """Build a corpus folder from a recipe.
+
+    Args:
+        recipe: Name of a shipped recipe, path of a YAML file, or a recipe as a mapping.
+        out: Destination folder; must not exist unless ``force``.
+        sources: Files or folders by source name, in place of the hub.
+        sources_dir: Folder with one folder per source, laid out like its repository.
+        offline: Never ask the hub; use its cache.
+        tokenizer: Local folder of a Hugging Face tokenizer for exact token counts.
+        seed: Takes the place of the recipe's seed.
+        workers: Processes that read sources at the same time; changes no byte.
+        shard_rows: Rows per parquet file; ``None`` writes one per split.
+        keep_dropped: File (jsonl) for the records left out, with their reasons.
+        force: Replace an existing corpus.
+
+    Raises:
+        ConfigError: Every fault of the recipe, together; or an option that is out of range.
+        SourceUnavailableError: Sources that can be read from nowhere.
+        InputDataError: A file or row that cannot be used.
+        ShortfallError: A quota that cannot be filled.
+        OutputError: ``out`` or ``keep_dropped`` cannot be written.
+    """
+    problems = [
+        f"{name} must be at least 1, got {value}"
+        for name, value in (("--workers", workers), ("--shard-rows", shard_rows))
+        if value is not None and value < 1
+    ]
+    if problems:
+        raise ConfigError("build", problems)
+    checked = (
+        load_recipe(recipe) if isinstance(recipe, str) else parse_recipe(recipe, "recipe mapping")
+    )
+    if seed is not None:
+        checked = checked.model_copy(update={"seed": seed})
+    folder = check_output_folder(Path(out), force=force)
+    counter, warnings = _counter(checked, tokenizer)
+    lookup = Lookup(overrides=sources or {}, sources_dir=sources_dir, offline=offline)
+    assembly = assemble(checked, BuildOptions(lookup, counter, workers=workers))
+    if keep_dropped is not None:
+        write_dropped(assembly, keep_dropped)
+    manifest = write_corpus(assembly, checked, folder, force=force, shard_rows=shard_rows)
+    return BuildResult(folder, manifest, [*warnings, *assembly.notes])
+
+
+def lock_recipe(
+    name: str,
+    out: Path,
+    *,
+    sources: dict[str, Path] | None = None,
+    sources_dir: Path | None = None,
+    offline: bool = False,
+    force: bool = False,
+) -> dict[str, dict[str, Any]]:
+    """Write a recipe with the revision and digests of every file its sources have now.
+
+    Args:
+        name: Recipe by name or path.
+        out: YAML file to write.
+        sources: See `build`.
+        sources_dir: See `build`.
+        offline: See `build`.
+        force: Replace an existing file.
+
+    Returns:
+        The lock, ``{source: {revision, sha256: {file: digest}}}``.
+
+    Raises:
+        SourceUnavailableError: Sources that can be read from nowhere.
+        OutputError: ``out`` exists, or cannot be written.
+    """
+    recipe = load_recipe(name)
+    if out.expanduser().exists() and not force:
+        raise OutputError(f"{out}: exists already; replace it with --force")
+    unlocked = recipe.model_copy(update={"lock": None})
+    located = locate_sources(unlocked, Lookup(sources or {}, sources_dir, offline))
+    lock: dict[str, dict[str, Any]] = {
+        label: {
+            "revision": place.revision,
+            "sha256": {file.name: file.sha256 for file in place.files},
+        }
+        for label, place in located.items()
+    }
+    data = recipe.model_dump(mode="json", exclude_defaults=True)
+    with replace_file(out) as partial:
+        partial.write_text(
+            yaml.safe_dump({**data, "lock": lock}, sort_keys=False, allow_unicode=True),
+            encoding="utf-8",
+        )
+    return lock
+
+
+def write_dropped(assembly: Assembly, path: Path) -> None:
+    """Write every record left out, with its reason, as jsonl.
+
+    Identical copies of one record are one line with ``copies``.
+    """
+    rows: Sequence[DroppedRow] = assembly.dropped
+    with replace_file(path) as partial, partial.open("w", encoding="utf-8") as handle:
+        for row in rows:
+            # ascii: a record may be here because it holds what UTF-8 cannot.
+            handle.write(json.dumps(row.to_record(), ensure_ascii=True) + "\n")
+
+
+def _counter(recipe: Recipe, tokenizer: Path | None) -> tuple[TokenCounter | None, list[str]]:
+    if tokenizer is not None:
+        counter = HFCounter(tokenizer)
+        return counter, [counter.note] if counter.note else []
+    limit = recipe.filters.max_prompt_tokens
+    if limit is None:
+        return None, []
+    return PlainCounter(), [
+        f"no --tokenizer given: the limit of {limit} prompt tokens is applied to a plain count of "
+        "words and symbols, and extra_info.prompt_tokens stays -1"
+    ]
