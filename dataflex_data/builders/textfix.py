@@ -14,7 +14,8 @@ from dataflex_data.core.text import excerpt
 _FORM_FEED_FRAC = re.compile("\x0crac(?=[{\\d\\s\\\\])")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _RUIN = re.compile(
-    "\t(?:imes|heta|ext|riangle|frac|anh?\\b|au\\b|op\\b)|\r(?:ho|ight|angle|ceil|floor)\\b"
+    "\t(?:imes|heta|ext|riangle|frac|anh?\\b|au\\b|op\\b)|\n(?:abla|eq)\\b"
+    "|\r(?:ho|ight|angle|ceil|floor)\\b"
 )
 
 

@@ -1,0 +1,99 @@
+"""Each filter drops what it names and keeps its look-alikes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dataflex_data.builders.filters import Filters, HFCounter, PlainCounter, filter_text
+from dataflex_data.builders.textfix import broken_escape, repair_form_feed_frac
+from dataflex_data.core.errors import InputDataError
+
+ALL = Filters()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("求最大的正整数 $n$ such that it holds.", "language"),
+        ("Сколько всего чисел?", "language"),
+        ("Hallo Welt dies ist eine lange deutsche Aufgabe ohne englische Worte hier", "language"),
+        ("How many rectangles are there? [asy] draw((0,0)--(1,1)); [/asy]", "figure_code"),
+        ("Find the area.\n![](https://example.org/x.png)", "image_link"),
+        ("In the diagram, $AB$ is a line segment. What is $x$?", "figure_mention"),
+        ("Two tiles overlap as shown. What is their area?", "figure_mention"),
+        ("What is the perimeter of the right triangle shown below?", "figure_mention"),
+        ("The volume of the pyramid whose net is shown, if the base is a square?", "figure_mention"),
+        ("See Figure 2. What is the angle?", "figure_mention"),
+        ("$\\frac{2020}{6063}$", "no_words"),
+        ("What is 2 + 2?<br/>Give a number.", "html"),
+        ("What is it? " + "x" * 6000, "too_long"),
+        ("What is a\ud800b worth?", "lone_surrogate"),
+        ("What is a\x00b worth?", "nul_character"),
+    ],
+)
+def test_dropped_with_its_reason(text: str, reason: str) -> None:
+    drop = filter_text(text, ALL)
+    assert drop is not None
+    assert drop.reason == reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Factor $t^2-121$.",
+        "What organ creates bile?",
+        "Let α, β and γ be the angles of a triangle; find α + β + γ.",
+        "Where does the image of the point $A$ lie under a rotation by 90°?",
+        "How many of the 3-digit figures are even, and how many are odd?",
+        "It can be shown that the sum is finite; find it.",
+        "The sales of three shops are shown in the table. Which is the largest?",
+        "How many action figures does she have left if she gives 3 to a friend?",
+        "Simplify ℝ-valued 𝑥 plus ５ and give the result.",
+        "The caf\u00e9 sells 3 cakes for $2.50 each and Zoë buys 4; what does she pay?",
+        "A рencil costs $2; how much do 7 cost?",  # one Cyrillic look-alike, as GSM8K has
+    ],
+)
+def test_kept(text: str) -> None:
+    assert filter_text(text, ALL) is None
+
+
+def test_each_filter_can_be_switched_off() -> None:
+    text = "求最大的正整数 [asy]<br/>"
+    assert filter_text(text, ALL) is not None
+    off = Filters(language="any", figures="keep", degenerate="keep")
+    assert filter_text(text, off) is None
+    assert filter_text("a\ud800", off) is not None, "what no parquet can hold always goes"
+
+
+def test_the_form_feed_of_frac_is_repaired_and_nothing_else() -> None:
+    assert repair_form_feed_frac("$\x0crac{1}{2}$ and $\x0crac 34$") == "$\\frac{1}{2}$ and $\\frac 34$"
+    assert repair_form_feed_frac("fi\x0cnd") == "fi\x0cnd"
+
+
+@pytest.mark.parametrize(
+    "text", ["fi\x0cnd", "2 \times 3", "a\rho b", "x \x08eta", "2 \nabla 3", "a \x14\\le b"]
+)
+def test_ruined_macros_and_control_characters_are_seen(text: str) -> None:
+    assert broken_escape(text) is not None
+
+
+@pytest.mark.parametrize("text", ["a\tb", "line\nnext", "$\\times$ \\rho", "\tThe end", "a\r\nb"])
+def test_ordinary_white_space_is_not_damage(text: str) -> None:
+    assert broken_escape(text) is None
+
+
+def test_plain_count_is_words_and_symbols() -> None:
+    counter = PlainCounter()
+    assert counter.count(["What is 1+1?", ""]) == [6, 0]  # What, is, 1, +, 1, ?
+    assert not counter.exact
+
+
+def test_a_missing_tokenizer_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    with pytest.raises(InputDataError, match="no such folder"):
+        HFCounter(tmp_path / "none")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputDataError, match="cannot be loaded"):
+        HFCounter(tmp_path / "empty")
