@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from dataflex_data.cli.main import main
 
 _PROJECT = Path(__file__).resolve().parents[1]
 
@@ -34,3 +38,37 @@ def shared_dir() -> Path:
     if folder is None:
         pytest.skip("real data copies not found: set DFDATA_SHARED to their folder")
     return folder
+
+
+@dataclass(frozen=True)
+class CliResult:
+    """What a run of ``dfdata`` left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., CliResult]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run ``dfdata`` in this process: ``cli("build", "--recipe", ...)``."""
+
+    def run(*arguments: object) -> CliResult:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as caught:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return CliResult(int(caught.value.code or 0), captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def made_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ``--sources-dir`` with 400 made-up records per file source."""
+    from tests.factories import write_sources
+
+    return write_sources(tmp_path_factory.mktemp("sources"))

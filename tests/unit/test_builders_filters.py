@@ -9,6 +9,7 @@ import pytest
 from dataflex_data.builders.filters import Filters, HFCounter, PlainCounter, filter_text
 from dataflex_data.builders.textfix import broken_escape, repair_form_feed_frac
 from dataflex_data.core.errors import InputDataError
+from tests.tokenizer import write_tokenizer
 
 ALL = Filters()
 
@@ -24,7 +25,10 @@ ALL = Filters()
         ("In the diagram, $AB$ is a line segment. What is $x$?", "figure_mention"),
         ("Two tiles overlap as shown. What is their area?", "figure_mention"),
         ("What is the perimeter of the right triangle shown below?", "figure_mention"),
-        ("The volume of the pyramid whose net is shown, if the base is a square?", "figure_mention"),
+        (
+            "The volume of the pyramid whose net is shown, if the base is a square?",
+            "figure_mention",
+        ),
         ("See Figure 2. What is the angle?", "figure_mention"),
         ("$\\frac{2020}{6063}$", "no_words"),
         ("What is 2 + 2?<br/>Give a number.", "html"),
@@ -68,7 +72,10 @@ def test_each_filter_can_be_switched_off() -> None:
 
 
 def test_the_form_feed_of_frac_is_repaired_and_nothing_else() -> None:
-    assert repair_form_feed_frac("$\x0crac{1}{2}$ and $\x0crac 34$") == "$\\frac{1}{2}$ and $\\frac 34$"
+    assert (
+        repair_form_feed_frac("$\x0crac{1}{2}$ and $\x0crac 34$")
+        == "$\\frac{1}{2}$ and $\\frac 34$"
+    )
     assert repair_form_feed_frac("fi\x0cnd") == "fi\x0cnd"
 
 
@@ -97,3 +104,23 @@ def test_a_missing_tokenizer_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputDataError, match="cannot be loaded"):
         HFCounter(tmp_path / "empty")
+
+
+def test_a_tokenizer_counts_the_whole_chat(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    counter = HFCounter(Path(write_tokenizer(tmp_path)))
+    # One token per byte, and one per special token:
+    # <|im_start|> user\n abc é(2 bytes) <|im_end|> \n <|im_start|> assistant\n
+    #      1     +   5  + 3 +   2      +     1    + 1 +     1     +    10      = 24
+    assert counter.count(["abcé"]) == [24]
+    assert counter.exact
+    assert counter.note == ""
+    assert counter.count([]) == []
+
+
+def test_a_base_tokenizer_without_chat_template_counts_the_text_and_says_so(tmp_path: Path) -> None:
+    # open-r1#85.
+    pytest.importorskip("transformers")
+    counter = HFCounter(Path(write_tokenizer(tmp_path, chat=False)))
+    assert counter.count(["abcé", "x"]) == [5, 1]
+    assert "has no chat template" in counter.note
