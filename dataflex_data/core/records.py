@@ -98,6 +98,17 @@ def read_records(
     return _not_empty(path, _chunks(path, numbered, columns, optional, batch_rows))
 
 
+def numbered_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Return every object of a JSON Lines file, repeats included, with its line number from 1.
+
+    Raises:
+        InputDataError: See `read_records`.
+    """
+    path = Path(path).expanduser()
+    _check_file(path)
+    return _json_lines(path)
+
+
 def iter_files(
     located: Located,
     columns: Sequence[str],
@@ -204,7 +215,7 @@ def _chunks(
         record = {name: item.get(name) for name in columns}
         record.update({name: item[name] for name in optional if name in item})
         total += 1
-        key = json.dumps(record)
+        key = json.dumps(record, sort_keys=True)
         if key not in seen:
             seen.add(key)
             rows.append(number)

@@ -23,10 +23,14 @@ def words(text: str) -> list[str]:
     NFKC runs once more after casefold, since casefolding may leave a text unnormalised; this makes
     the rule idempotent.
     """
+    return _WORD.findall(fold(text))
+
+
+def fold(text: str) -> str:
+    """Return ``text`` after NFKC, casefold and NFKC: what `words` cuts into words."""
     if text.isascii():
-        return _WORD.findall(text.lower())
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return _WORD.findall(folded)
+        return text.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def normalise(text: str) -> str:

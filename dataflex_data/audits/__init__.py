@@ -1,0 +1,1 @@
+"""Audits: what a corpus shares with evaluation benchmarks, and with itself."""

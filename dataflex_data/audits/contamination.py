@@ -1,0 +1,498 @@
+"""Which training rows contain evaluation items: findings, and the evidence that there are none.
+
+`Auditor` holds the benchmarks' side and judges batches; `audit_shard` runs it over one shard of a
+corpus and gives a `ShardResult`, which merges with others in any order to the same whole, so that
+one thread, many threads and many machines find the same. `Decontaminator` is the same judge for
+texts in memory, as a builder needs it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from dataflex_data.audits import hashing
+from dataflex_data.audits.benchmarks import BenchmarkItem, BenchmarkSet
+from dataflex_data.audits.comparison import Rule, Subject, compare, subject, with_options
+from dataflex_data.audits.corpus import Batch, Layout, Shard, read_shard
+from dataflex_data.audits.ngram_index import (
+    Candidates,
+    NgramIndex,
+    Scanner,
+    Thresholds,
+    decoded,
+)
+from dataflex_data.core.seeding import hex_id
+from dataflex_data.core.text import NORMALISER_VERSION, normalise
+
+_TEXT_LIMIT = 20_000  # characters of a row kept in a finding; its length is kept whole
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One pair of training row and benchmark item; the columns of ``findings.parquet``.
+
+    Attributes:
+        row_id: The row's id; file name and row number where the corpus has none.
+        source: Origin of the row, ``""`` where the corpus does not say.
+        file: Position of the row's file in the corpus.
+        row: Number of the row within its file, from 0.
+        benchmark: Name of the benchmark.
+        item_id: The item's id.
+        flagged: Whether the rule counts the row as contaminated by this item.
+        channel: The strongest channel that hit, ``"near"`` where none did.
+        channels: All channels that hit, strongest first.
+        jaccard: Jaccard similarity of the n-grams, template ones included.
+        containment: Share of the item's own n-grams that the row holds.
+        row_containment: Share of the row's n-grams that the item holds.
+        latex_jaccard: As ``jaccard``, in LaTeX canonical form.
+        latex_containment: As ``containment``, in LaTeX canonical form.
+        longest_run: Words of the longest run that both share.
+        item_words: Words of the item.
+        similarity: Edit similarity in [0, 1]; null where the texts are too long.
+        unique: Shared n-grams that no other item has.
+        shared: Shared n-grams that few other items have.
+        boilerplate: Shared n-grams that are template text.
+        overlap: The longest shared run, as words.
+        row_text: The row, cut at 20,000 characters.
+        item_text: The item, options included.
+        gated: The item's text must not be shown.
+    """
+
+    row_id: str
+    source: str
+    file: int
+    row: int
+    benchmark: str
+    item_id: str
+    flagged: bool
+    channel: str
+    channels: tuple[str, ...]
+    jaccard: float
+    containment: float
+    row_containment: float
+    latex_jaccard: float
+    latex_containment: float
+    longest_run: int
+    item_words: int
+    similarity: float | None
+    unique: int
+    shared: int
+    boilerplate: int
+    overlap: str
+    row_text: str
+    item_text: str
+    gated: bool
+
+    def redacted(self) -> Finding:
+        """Return the finding without any text that shows a gated item."""
+        if not self.gated:
+            return self
+        hidden = f"[gated, digest {hex_id('gated', self.item_text, length=12)}]"
+        return replace(self, overlap=hidden, row_text=hidden, item_text=hidden)
+
+
+@dataclass(slots=True)
+class Best:
+    """The most n-grams of its own that one row shares with a document, and that row."""
+
+    count: int
+    file: int
+    row: int
+    row_id: str
+
+    def beats(self, other: Best | None) -> bool:
+        """Return whether this one stands before ``other``: more shared, then the earlier row."""
+        return other is None or (-self.count, self.file, self.row) < (
+            -other.count,
+            other.file,
+            other.row,
+        )
+
+
+@dataclass(slots=True)
+class ShardResult:
+    """What an audit of some rows found; merging is associative and knows no order.
+
+    Attributes:
+        rows: Rows read.
+        words: Words read.
+        empty: Rows without any text.
+        short: Rows with fewer words than one n-gram has.
+        invalid: Rows whose bytes are not UTF-8.
+        slow: Rows whose characters had to be folded in Python.
+        refuted: Candidates that the texts did not confirm (hash collisions included).
+        findings: All findings.
+        best: By document.
+    """
+
+    rows: int = 0
+    words: int = 0
+    empty: int = 0
+    short: int = 0
+    invalid: int = 0
+    slow: int = 0
+    refuted: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    best: dict[int, Best] = field(default_factory=dict)
+
+    def add(self, other: ShardResult) -> None:
+        """Take ``other`` in."""
+        for name in ("rows", "words", "empty", "short", "invalid", "slow", "refuted"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.findings.extend(other.findings)
+        for doc, best in other.best.items():
+            if best.beats(self.best.get(doc)):
+                self.best[doc] = best
+
+    def sort(self) -> None:
+        """Bring the findings into their one order: by row, then benchmark and item."""
+        self.findings.sort(key=lambda one: (one.file, one.row, one.benchmark, one.item_id))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values; `from_json` restores them."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ShardResult:
+        """Return what `to_json` gave."""
+        plain = dict(data)
+        findings = [
+            Finding(**{**one, "channels": tuple(one["channels"])}) for one in plain.pop("findings")
+        ]
+        best = {int(doc): Best(**one) for doc, one in plain.pop("best").items()}
+        return cls(**plain, findings=findings, best=best)
+
+
+class CandidateFinder(Protocol):
+    """What proposes pairs: the exact index's `Scanner`, or MinHash."""
+
+    def scan(self, texts: pa.Array) -> Candidates:
+        """Return the candidates among ``texts``."""
+
+
+class Auditor:
+    """The benchmarks' side of an audit; build once, share between threads and processes.
+
+    Args:
+        benchmarks: The items.
+        rule: What flags a row.
+        finder: Makes the candidate finder of one thread; the exact index by default.
+    """
+
+    def __init__(
+        self,
+        benchmarks: BenchmarkSet,
+        rule: Rule,
+        finder: Callable[[Auditor], CandidateFinder] | None = None,
+    ) -> None:
+        self.rule = rule
+        self.items: tuple[BenchmarkItem, ...] = tuple(benchmarks.items)
+        self._finder = finder
+        texts: list[tuple[int, str]] = []
+        self.identities: list[str] = []
+        for number, item in enumerate(self.items):
+            full = with_options(item.question, item.options) if item.options else item.question
+            self.identities.append(normalise(full))
+            texts += [(number, text) for text in dict.fromkeys((full, item.question))]
+        self.index = NgramIndex(
+            texts,
+            self.identities,
+            n=rule.n,
+            boilerplate_items=rule.boilerplate_items,
+            thresholds=Thresholds(own=min(rule.near, rule.containment), jaccard=rule.jaccard),
+        )
+        self._subjects: dict[int, Subject] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_subjects": {}}
+
+    def finder(self) -> CandidateFinder:
+        """Return a candidate finder for one thread."""
+        return Scanner(self.index) if self._finder is None else self._finder(self)
+
+    def item_subject(self, number: int) -> Subject:
+        """Return the views of an item."""
+        found = self._subjects.get(number)
+        if found is None:
+            item = self.items[number]
+            found = subject(item.question, item.options, self.rule.n)
+            self._subjects[number] = found
+        return found
+
+    def audit_batch(self, finder: CandidateFinder, batch: Batch, shard: Shard) -> ShardResult:
+        """Return what one batch of rows holds."""
+        result = ShardResult(rows=len(batch.fulls))
+        pairs: dict[int, set[int]] = defaultdict(set)
+        documents = self.index.documents
+        for texts, rows in self._views(batch):
+            found = finder.scan(texts)
+            row_of = (lambda at: at) if rows is None else rows.__getitem__
+            for at, doc in zip(found.rows.tolist(), found.docs.tolist(), strict=True):
+                pairs[row_of(at)].add(documents[doc].item)
+            for doc in (found.best_row >= 0).nonzero()[0].tolist():
+                row = row_of(int(found.best_row[doc]))
+                best = Best(
+                    int(found.best[doc]), shard.file, batch.first_row + row, _id(batch, row)
+                )
+                if best.beats(result.best.get(doc)):
+                    result.best[doc] = best
+            if rows is None:
+                result.words, result.slow = found.words, found.slow_rows
+                result.invalid = found.invalid_rows
+        result.empty = _count_empty(batch.fulls)
+        for row in sorted(pairs):
+            self._judge(batch, shard, row, sorted(pairs[row]), result)
+        return result
+
+    def _views(self, batch: Batch) -> Iterator[tuple[pa.Array, list[int] | None]]:
+        """Yield the texts to scan; for questions without their options, also whose they are."""
+        yield batch.fulls, None
+        if batch.fulls is not batch.stems and batch.options is not None:
+            lengths = [len(batch.option_texts(row)) for row in range(len(batch.stems))]
+            rows = [row for row, length in enumerate(lengths) if length]
+            yield batch.stems.take(pa.array(rows, type=pa.int64())), rows
+
+    def _judge(
+        self, batch: Batch, shard: Shard, row: int, items: Sequence[int], result: ShardResult
+    ) -> None:
+        text = _text(batch.stems, row)
+        options = batch.option_texts(row)
+        mine = subject(text, options, self.rule.n)
+        for number in items:
+            item = self.items[number]
+            theirs = self.item_subject(number)
+            found = compare(mine, theirs, self.rule, self.index.items_of)
+            best = max(found.plain.containment, found.latex.containment)
+            if not found.channels and best < self.rule.near:
+                result.refuted += 1
+                continue
+            flagging = [one for one in found.channels if one in self.rule.channels]
+            result.findings.append(
+                Finding(
+                    row_id=_id(batch, row) or f"{shard.file}:{batch.first_row + row}",
+                    source="" if batch.sources is None else str(batch.sources[row].as_py() or ""),
+                    file=shard.file,
+                    row=batch.first_row + row,
+                    benchmark=item.benchmark,
+                    item_id=item.item_id,
+                    flagged=bool(flagging),
+                    channel=str((*flagging, *found.channels, "near")[0]),
+                    channels=found.channels,
+                    jaccard=found.plain.jaccard,
+                    containment=found.plain.containment,
+                    row_containment=found.plain.row_containment,
+                    latex_jaccard=found.latex.jaccard,
+                    latex_containment=found.latex.containment,
+                    longest_run=found.longest_run,
+                    item_words=len(theirs.full.words),
+                    similarity=found.similarity,
+                    unique=found.plain.unique,
+                    shared=found.plain.shared,
+                    boilerplate=found.plain.boilerplate,
+                    overlap=found.run_words,
+                    row_text=mine.full.text[:_TEXT_LIMIT],
+                    item_text=theirs.full.text,
+                    gated=item.gated,
+                )
+            )
+
+    def digest(self) -> str:
+        """Return a digest of items, rule and versions: two audits that agree may share parts."""
+        return hex_id(
+            "auditor",
+            NORMALISER_VERSION,
+            hashing.HASH_VERSION,
+            self.rule.model_dump_json(),
+            "exact" if self._finder is None else getattr(self._finder, "__qualname__", "finder"),
+            *(f"{item.benchmark}/{item.item_id}/{item.gated}" for item in self.items),
+            *self.identities,
+        )
+
+
+def audit_shard(auditor: Auditor, shard: Shard, layout: Layout, *, threads: int = 1) -> ShardResult:
+    """Return what a shard holds; the same whatever the number of threads."""
+    batches = read_shard(shard, layout)
+    lock = threading.Lock()
+
+    def work() -> ShardResult:
+        finder = auditor.finder()
+        part = ShardResult()
+        while True:
+            with lock:
+                batch = next(batches, None)
+            if batch is None:
+                return part
+            part.add(auditor.audit_batch(finder, batch, shard))
+
+    if threads == 1:
+        result = work()
+    else:
+        result = ShardResult()
+        with ThreadPoolExecutor(threads) as pool:
+            for part in [pool.submit(work) for _ in range(threads)]:
+                result.add(part.result())
+    result.sort()
+    return result
+
+
+class Decontaminator:
+    """Judges texts in memory, for a builder that drops contaminated rows before filling quotas.
+
+    Args:
+        benchmarks: The items, and which benchmarks are missing.
+        rule: What flags a text.
+    """
+
+    def __init__(self, benchmarks: BenchmarkSet, rule: Rule | None = None) -> None:
+        self.benchmarks = benchmarks
+        self.rule = rule or Rule()
+        self._auditor = Auditor(benchmarks, self.rule)
+        self._finder = self._auditor.finder()
+        self._checked = 0
+        self._flagged: dict[str, int] = {}
+        self._items: set[tuple[str, str]] = set()
+
+    def flag(
+        self, texts: Sequence[str], options: Sequence[Sequence[str]] | None = None
+    ) -> list[Finding | None]:
+        """Return, per text, the strongest finding that flags it, or ``None``; counts them.
+
+        Args:
+            texts: Questions.
+            options: Option texts of each question, where there are any.
+        """
+        found: list[Finding | None] = [None] * len(texts)
+        shard = Shard(0, "", 0, len(texts), (0, 0))
+        for begin in range(0, len(texts), 8_192):
+            part = texts[begin : begin + 8_192]
+            batch = _memory_batch(part, options and options[begin : begin + 8_192], begin)
+            result = self._auditor.audit_batch(self._finder, batch, shard)
+            result.sort()
+            for one in result.findings:
+                held = found[one.row]
+                if one.flagged and (held is None or strength(one) > strength(held)):
+                    found[one.row] = one
+        self._checked += len(texts)
+        for hit in found:
+            if hit is not None:
+                self._flagged[hit.benchmark] = self._flagged.get(hit.benchmark, 0) + 1
+                self._items.add((hit.benchmark, hit.item_id))
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """Return plain values for a manifest: the rule, the benchmarks, what was flagged."""
+        return {
+            "rule": self.rule.model_dump(mode="json"),
+            "rule_in_words": self.rule.in_words(),
+            "normaliser_version": NORMALISER_VERSION,
+            "hash_version": hashing.HASH_VERSION,
+            "benchmarks": {
+                one.name: {
+                    "items": len(one.items),
+                    "license": one.license,
+                    "origin": one.origin,
+                    "revision": one.revision,
+                    "files": dict(one.files),
+                    "rows_flagged": self._flagged.get(one.name, 0),
+                    "items_hit": sum(name == one.name for name, _ in self._items),
+                }
+                for one in self.benchmarks.loaded
+            },
+            "missing": dict(self.benchmarks.missing),
+            "rows_checked": self._checked,
+            "rows_flagged": sum(self._flagged.values()),
+        }
+
+
+def strength(finding: Finding) -> tuple[float, ...]:
+    """Return a sort key: flagged before not, then by how much of the item the row holds."""
+    return (
+        float(finding.flagged),
+        max(finding.containment, finding.latex_containment),
+        max(finding.jaccard, finding.latex_jaccard),
+        float(finding.longest_run),
+    )
+
+
+def findings_table(findings: Iterable[Finding]) -> pa.Table:
+    """Return findings as an Arrow table with one column per attribute."""
+    rows = [{**asdict(one), "channels": list(one.channels)} for one in findings]
+    return pa.Table.from_pylist(rows, schema=FINDINGS_SCHEMA)
+
+
+FINDINGS_SCHEMA = pa.schema(
+    [
+        ("row_id", pa.string()),
+        ("source", pa.string()),
+        ("file", pa.int32()),
+        ("row", pa.int64()),
+        ("benchmark", pa.string()),
+        ("item_id", pa.string()),
+        ("flagged", pa.bool_()),
+        ("channel", pa.string()),
+        ("channels", pa.list_(pa.string())),
+        ("jaccard", pa.float64()),
+        ("containment", pa.float64()),
+        ("row_containment", pa.float64()),
+        ("latex_jaccard", pa.float64()),
+        ("latex_containment", pa.float64()),
+        ("longest_run", pa.int32()),
+        ("item_words", pa.int32()),
+        ("similarity", pa.float64()),
+        ("unique", pa.int32()),
+        ("shared", pa.int32()),
+        ("boilerplate", pa.int32()),
+        ("overlap", pa.string()),
+        ("row_text", pa.string()),
+        ("item_text", pa.string()),
+        ("gated", pa.bool_()),
+    ]
+)
+
+
+def _memory_batch(
+    texts: Sequence[str], options: Sequence[Sequence[str]] | None, first_row: int
+) -> Batch:
+    stems = pa.array([text.encode("utf-8", "replace") for text in texts], type=pa.large_binary())
+    if options is None or not any(options):
+        return Batch(first_row, stems, stems, None, None, None)
+    fulls = [
+        with_options(text, choices).encode("utf-8", "replace") if choices else None
+        for text, choices in zip(texts, options, strict=True)
+    ]
+    whole = [full if full is not None else stems[at].as_py() for at, full in enumerate(fulls)]
+    return Batch(
+        first_row,
+        stems,
+        pa.array(whole, type=pa.large_binary()),
+        pa.array([list(choices) for choices in options], type=pa.list_(pa.string())),
+        None,
+        None,
+    )
+
+
+def _id(batch: Batch, row: int) -> str:
+    return "" if batch.ids is None else str(batch.ids[row].as_py() or "")
+
+
+def _text(texts: pa.Array, row: int) -> str:
+    try:
+        value = texts[row].as_py()
+    except UnicodeDecodeError:
+        value = texts[row].cast(pa.binary()).as_py()
+    if isinstance(value, bytes):
+        return decoded(value)[0]
+    return value or ""
+
+
+def _count_empty(texts: pa.Array) -> int:
+    import pyarrow.compute as pc
+
+    return int(pc.sum(pc.equal(pc.fill_null(pc.binary_length(texts), 0), 0)).as_py() or 0)

@@ -1,0 +1,450 @@
+"""The training side of an audit: any corpus as a stream of Arrow batches, in bounded memory.
+
+A corpus is a folder that `dfdata build` wrote, a parquet or JSON Lines file, or a glob of such. It
+is cut into shards (a run of row groups, or a file), the unit that is handed to a worker and that a
+resumed audit does not repeat.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dataflex_data.core.errors import InputDataError, did_you_mean
+from dataflex_data.core.parquet import MANIFEST_NAME, read_manifest
+from dataflex_data.core.records import data_suffix, numbered_json_lines
+
+TEXT_COLUMNS = ("prompt", "question", "problem", "text", "quiz", "puzzle", "input", "instruction")
+ID_COLUMNS = ("row_id", "id")
+BATCH_ROWS = 8_192
+_SHARD_ROWS = 100_000
+_READ_BUFFER_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which columns hold what; a dot steps into a struct.
+
+    Attributes:
+        text: The question or prompt: strings, or chat messages.
+        options: Option texts; ``""`` where there are none.
+        id: Row ids; ``""``: file name and row number stand in.
+        source: Origin of each row; ``""`` where there is none.
+    """
+
+    text: str
+    options: str = ""
+    id: str = ""
+    source: str = ""
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns to read."""
+        return [name for name in (self.text, self.options, self.id, self.source) if name]
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A run of rows that one worker reads.
+
+    Attributes:
+        file: Position of the file in the corpus.
+        path: The file.
+        first_row: Number of its first row within the file, from 0.
+        rows: How many rows; -1 where only reading tells (JSON Lines).
+        groups: Row groups of a parquet file, first and one past the last.
+    """
+
+    file: int
+    path: str
+    first_row: int
+    rows: int
+    groups: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A corpus whose files have been found and whose columns have been checked.
+
+    Attributes:
+        name: What the user called it.
+        files: Its files, in order.
+        names: How each is called in reports.
+        layout: Its columns.
+        shards: All shards, in order.
+        rows: Number of rows; -1 where only reading tells.
+    """
+
+    name: str
+    files: tuple[Path, ...]
+    names: tuple[str, ...]
+    layout: Layout
+    shards: tuple[Shard, ...]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some consecutive rows of a shard.
+
+    Attributes:
+        first_row: Number of the first row within its file.
+        stems: Questions without options, large_string.
+        fulls: Questions with options; the same array where the corpus has no options.
+        options: Option lists, or None.
+        ids: Row ids as strings, or None.
+        sources: Origins as strings, or None.
+    """
+
+    first_row: int
+    stems: pa.Array
+    fulls: pa.Array
+    options: pa.Array | None
+    ids: pa.Array | None
+    sources: pa.Array | None
+
+    def option_texts(self, row: int) -> tuple[str, ...]:
+        """Return the options of a row of the batch."""
+        found = None if self.options is None else self.options[row].as_py()
+        return tuple(option or "" for option in found) if found else ()
+
+
+def open_corpus(
+    corpus: str | Path,
+    *,
+    text_column: str | None = None,
+    id_column: str | None = None,
+) -> Corpus:
+    """Return the corpus at a path or glob, with its columns found and checked.
+
+    Args:
+        corpus: A built folder, a parquet or jsonl file, a folder of them, or a glob.
+        text_column: Which column holds the text; found by name where not given.
+        id_column: Which column holds the row ids.
+
+    Raises:
+        InputDataError: Nothing is there, the files are not of one kind, or a column is missing.
+    """
+    files, names, layout = _find_files(corpus)
+    suffixes = {data_suffix(path) for path in files}
+    if len({suffix == ".parquet" for suffix in suffixes}) > 1:
+        raise InputDataError(f"{corpus}: mixes parquet and JSON files; audit one kind at a time")
+    if None in suffixes or any(s in {".json", ".json.gz"} for s in suffixes):
+        odd = next(p for p in files if data_suffix(p) in {None, ".json", ".json.gz"})
+        raise InputDataError(
+            f"{odd}: a corpus is read from .parquet, .jsonl or .jsonl.gz files, since a whole "
+            ".json document does not stream; convert it"
+        )
+    is_parquet = suffixes == {".parquet"}
+    if layout is None or text_column or id_column:
+        layout = _layout(files, is_parquet, text_column, id_column)
+    shards: list[Shard] = []
+    for number, path in enumerate(files):
+        if is_parquet:
+            shards.extend(_parquet_shards(number, path, layout))
+        else:
+            shards.append(Shard(number, str(path), 0, -1, (0, 0)))
+    total = sum(shard.rows for shard in shards) if is_parquet else -1
+    if total == 0:
+        raise InputDataError(f"{corpus}: holds no rows")
+    return Corpus(str(corpus), tuple(files), tuple(names), layout, tuple(shards), total)
+
+
+def read_shard(shard: Shard, layout: Layout, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
+    """Yield the rows of a shard in batches; memory is bounded by a batch and its row group's pages.
+
+    Raises:
+        InputDataError: The file is damaged or holds something else than its first rows promised.
+    """
+    if Path(shard.path).name.endswith(".parquet"):
+        yield from _read_parquet(shard, layout, batch_rows)
+    else:
+        yield from _read_json(shard, layout, batch_rows)
+
+
+def _find_files(corpus: str | Path) -> tuple[list[Path], list[str], Layout | None]:
+    path = Path(corpus).expanduser()
+    if path.is_dir() and (path / MANIFEST_NAME).is_file():
+        manifest = read_manifest(path)
+        relative = sorted(name for name in manifest["files"] if name.endswith(".parquet"))
+        missing = [name for name in relative if not (path / name).is_file()]
+        if missing or not relative:
+            raise InputDataError(
+                f"{path}: the manifest names {', '.join(missing) or 'no parquet file'}"
+                f"{', which is not there' if missing else ''}; build the corpus again"
+            )
+        files = [path / name for name in relative]
+        return files, relative, _built_layout(files[0])
+    if path.is_dir():
+        files = sorted(p for p in path.rglob("*") if p.is_file() and data_suffix(p))
+        if not files:
+            raise InputDataError(f"{path}: holds no .parquet or .jsonl file")
+        return files, [file.relative_to(path).as_posix() for file in files], None
+    if path.is_file():
+        return [path], [path.name], None
+    matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
+    files = [match for match in matches if match.is_file()]
+    if not files:
+        raise InputDataError(f"{corpus}: no such file, folder or glob")
+    names = [file.name for file in files]
+    if len(set(names)) < len(names):
+        names = [str(file) for file in files]
+    return files, names, None
+
+
+def _built_layout(path: Path) -> Layout | None:
+    schema = _parquet_file(path).schema_arrow
+    index = schema.get_field_index("extra_info")
+    kind = schema.field(index).type if index >= 0 else None
+    if kind is None or not pa.types.is_struct(kind) or kind.get_field_index("raw_question") < 0:
+        return None
+    held = {kind.field(i).name for i in range(kind.num_fields)}
+    return Layout(
+        text="extra_info.raw_question",
+        options="extra_info.options" if "options" in held else "",
+        id="extra_info.row_id" if "row_id" in held else "",
+        source="extra_info.source" if "source" in held else "",
+    )
+
+
+def _layout(
+    files: Sequence[Path], is_parquet: bool, text_column: str | None, id_column: str | None
+) -> Layout:
+    first = files[0]
+    if is_parquet:
+        built = _built_layout(first)
+        if built is not None and not text_column:
+            return built if id_column is None else Layout(built.text, built.options, id_column)
+        schema = _parquet_file(first).schema_arrow
+        found = _leaf_names(schema)
+        readable = {name for name in found if _is_text(_field_type(schema, name))}
+    else:
+        record = next(iter(numbered_json_lines(first)), None)
+        if record is None:
+            raise InputDataError(f"{first}: holds no rows")
+        found = list(record[1])
+        readable = set(found)
+    text = text_column or next((name for name in TEXT_COLUMNS if name in readable), None)
+    if text is None:
+        raise InputDataError(
+            f"{first}: none of the columns {', '.join(TEXT_COLUMNS)} holds text; columns found: "
+            f"{', '.join(found[:30]) or 'none'}. Say which one with --text-column"
+        )
+    for name in filter(None, (text_column, id_column)):
+        if name not in found and (is_parquet or name.split(".")[0] not in found):
+            raise InputDataError(
+                f"{first}: has no column {name!r}{did_you_mean(name, found)}; columns found: "
+                f"{', '.join(found[:30])}"
+            )
+    if is_parquet and text not in readable:
+        raise InputDataError(
+            f"{first}: column {text!r} holds {_field_type(schema, text)}, which is neither text "
+            "nor chat messages; choose another --text-column"
+        )
+    row_id = id_column or next((name for name in ID_COLUMNS if name in found), "")
+    options = "options" if "options" in found and text == "question" else ""
+    return Layout(text=text, options=options, id=row_id)
+
+
+def _leaf_names(schema: pa.Schema) -> list[str]:
+    names: list[str] = []
+    for column in schema:
+        names.append(column.name)
+        if pa.types.is_struct(column.type):
+            kind = column.type
+            names += [f"{column.name}.{kind.field(i).name}" for i in range(kind.num_fields)]
+    return names
+
+
+def _field_type(schema: pa.Schema, name: str) -> pa.DataType:
+    if name in schema.names:
+        return schema.field(name).type
+    outer, _, inner = name.partition(".")
+    return schema.field(outer).type.field(inner).type
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        message = kind.value_type
+        return bool(pa.types.is_struct(message) and message.get_field_index("content") >= 0)
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
+
+
+def _parquet_file(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path, buffer_size=_READ_BUFFER_BYTES, pre_buffer=False)
+    except (pa.ArrowException, OSError) as error:
+        raise InputDataError(
+            f"{path}: is not a whole parquet file ({str(error).splitlines()[0]}); fetch it again"
+        ) from None
+
+
+def _parquet_shards(number: int, path: Path, layout: Layout) -> Iterator[Shard]:
+    with _parquet_file(path) as file:
+        names = _leaf_names(file.schema_arrow)
+        absent = [name for name in layout.columns if name not in names]
+        if absent:
+            raise InputDataError(
+                f"{path}: has no column {absent[0]!r}{did_you_mean(absent[0], names)}, which the "
+                f"corpus's first file has; columns found: {', '.join(names[:30])}"
+            )
+        begin, first, rows = 0, 0, 0
+        for group in range(file.num_row_groups):
+            rows += file.metadata.row_group(group).num_rows
+            if rows >= _SHARD_ROWS or group == file.num_row_groups - 1:
+                yield Shard(number, str(path), first, rows, (begin, group + 1))
+                begin, first, rows = group + 1, first + rows, 0
+
+
+def _read_parquet(shard: Shard, layout: Layout, batch_rows: int) -> Iterator[Batch]:
+    path = Path(shard.path)
+    row = shard.first_row
+    with _parquet_file(path) as file:
+        batches = file.iter_batches(
+            batch_size=batch_rows,
+            row_groups=range(*shard.groups),
+            columns=layout.columns,
+            use_threads=False,
+        )
+        while True:
+            try:
+                batch = next(batches, None)
+            except (pa.ArrowException, OSError) as error:
+                raise InputDataError(
+                    f"{path}: is damaged after row {row} ({str(error).splitlines()[0]}); "
+                    "fetch it again"
+                ) from None
+            if batch is None:
+                return
+            if batch.num_rows:
+                yield _batch(batch, layout, row)
+                row += batch.num_rows
+
+
+def _batch(batch: pa.RecordBatch, layout: Layout, row: int) -> Batch:
+    options = None if not layout.options else _column(batch, layout.options)
+    stems = _texts(_column(batch, layout.text))
+    return Batch(
+        first_row=row,
+        stems=stems,
+        fulls=_with_options(stems, options),
+        options=options,
+        ids=None if not layout.id else _strings(_column(batch, layout.id)),
+        sources=None if not layout.source else _strings(_column(batch, layout.source)),
+    )
+
+
+def _column(batch: pa.RecordBatch, name: str) -> pa.Array:
+    if name in batch.schema.names:
+        return batch.column(name)
+    outer, _, inner = name.partition(".")
+    return pc.struct_field(batch.column(outer), inner)
+
+
+def _texts(column: pa.Array) -> pa.Array:
+    """Return questions as Arrow text; the messages of a chat are joined by a line feed."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        contents = pc.struct_field(pc.list_flatten(column), "content")
+        contents = pc.fill_null(contents.cast(pa.large_string()), "")
+        lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+        if (lengths == 1).all():
+            return contents
+        offsets = pa.array([0, *lengths.cumsum().tolist()], type=pa.int64())
+        return pc.binary_join(pa.LargeListArray.from_arrays(offsets, contents), "\n")
+    return column
+
+
+def _strings(column: pa.Array) -> pa.Array:
+    return column if pa.types.is_string(column.type) else column.cast(pa.string(), safe=False)
+
+
+def _with_options(stems: pa.Array, options: pa.Array | None) -> pa.Array:
+    if options is None:
+        return stems
+    counts = pc.fill_null(pc.list_value_length(options), 0)
+    if pc.max(counts).as_py() in {0, None}:
+        return stems
+    filled = pc.fill_null(options, [])
+    # As bytes: a cast of bytes to text would refuse the odd row that is not UTF-8.
+    joined = pc.binary_join(filled, "\n").cast(pa.large_binary())
+    texts = pc.fill_null(stems.cast(pa.large_binary()), b"")
+    return pc.if_else(
+        pc.greater(counts, 0), pc.binary_join_element_wise(texts, joined, b"\n"), texts
+    )
+
+
+def _read_json(shard: Shard, layout: Layout, batch_rows: int) -> Iterator[Batch]:
+    path = Path(shard.path)
+    held: list[dict[str, Any]] = []
+    row = 0
+    for number, record in numbered_json_lines(path):
+        held.append(_json_row(path, number, record, layout))
+        if len(held) == batch_rows:
+            yield _json_batch(held, layout, row)
+            row += len(held)
+            held = []
+    if held:
+        yield _json_batch(held, layout, row)
+
+
+def _json_row(path: Path, number: int, record: dict[str, Any], layout: Layout) -> dict[str, Any]:
+    value = _dig(record, layout.text)
+    if value is None and layout.text.split(".")[0] not in record:
+        raise InputDataError(
+            f"{path}, line {number}: has no key {layout.text!r}"
+            f"{did_you_mean(layout.text, record)}; keys found: {', '.join(record)}"
+        )
+    if isinstance(value, list) and all(isinstance(m, dict) for m in value):
+        value = "\n".join(str(message.get("content") or "") for message in value)
+    if value is not None and not isinstance(value, str):
+        raise InputDataError(
+            f"{path}, line {number}: key {layout.text!r} holds {type(value).__name__}, which is "
+            "neither text nor chat messages"
+        )
+    options = _dig(record, layout.options) if layout.options else None
+    row_id = _dig(record, layout.id) if layout.id else None
+    return {
+        "text": (value or "").encode("utf-8", "surrogatepass"),
+        "options": [str(option) for option in options] if isinstance(options, list) else [],
+        "id": "" if row_id is None else str(row_id),
+    }
+
+
+def _json_batch(held: list[dict[str, Any]], layout: Layout, row: int) -> Batch:
+    stems = pa.array([one["text"] for one in held], type=pa.large_binary())
+    options = None
+    fulls = stems
+    if layout.options:
+        options = pa.array([one["options"] for one in held], type=pa.list_(pa.string()))
+        whole = [
+            b"\n".join((one["text"], *(o.encode("utf-8", "replace") for o in one["options"])))
+            for one in held
+        ]
+        fulls = pa.array(whole, type=pa.large_binary())
+    ids = pa.array([one["id"] for one in held], type=pa.string()) if layout.id else None
+    return Batch(row, stems, fulls, options, ids, None)
+
+
+def _dig(record: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - JSON values are of any type
+    if name in record:
+        return record[name]
+    outer, _, inner = name.partition(".")
+    value = record.get(outer)
+    return _dig(value, inner) if inner and isinstance(value, dict) else None
