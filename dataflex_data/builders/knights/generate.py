@@ -26,6 +26,9 @@ from dataflex_data.core.errors import DataflexError, InputDataError, ShortfallEr
 from dataflex_data.core.seeding import keyed_hash, splitmix64
 from dataflex_data.core.splits import split_of
 
+# Two people may say any of 16 functions of their roles: all pairs, counted in the tests.
+MOST_AT_TWO_PEOPLE = 38
+
 
 @dataclass(frozen=True, slots=True)
 class PuzzlePlan:
@@ -200,7 +203,8 @@ def draw(plan: PuzzlePlan, count_by_split: Mapping[str, int]) -> Drawn:
                 if not supply.is_at_end or supply.available(split) > quotas[split][n]
             }
             if count and not open_weights:
-                raise ShortfallError(_refusal(plan, _shortfalls(plan, supplies, asked)))
+                total = count_by_split[split]
+                raise ShortfallError(_refusal(plan, [_total_shortfall(supplies, split, total)]))
             for n, more in share_out(count, open_weights).items():
                 quotas[split][n] += more
         missing = _fill(supplies, quotas)
@@ -255,10 +259,18 @@ def _shortfalls(
     return sentences
 
 
+def _total_shortfall(supplies: Mapping[int, _Supply], split: str, total: int) -> str:
+    possible = {n: supply.available(split) for n, supply in supplies.items()}
+    listed = ", ".join(f"{count} of {n} people" for n, count in possible.items())
+    return f"{total} different puzzles wanted for {split}, {sum(possible.values())} there: {listed}"
+
+
 def _refusal(plan: PuzzlePlan, problems: Sequence[str]) -> str:
-    remedies = ["ask for fewer rows", "give small numbers of people a smaller weight in `people`"]
-    if plan.depth < LARGEST_DEPTH:
+    remedies = ["ask for fewer rows", "give small numbers of people a smaller share in `people`"]
+    if any(n > 2 for n in plan.weights) and plan.depth < LARGEST_DEPTH:
         remedies.insert(0, f"allow deeper statements (`depth: {plan.depth + 1}`)")
+    if 2 in plan.weights:
+        remedies.append(f"at 2 people there are never more than {MOST_AT_TWO_PEOPLE}, at any depth")
     if not plan.spread_shortfall:
         remedies.append("spread what is missing over the others (`on_shortfall: redistribute`)")
     listed = "\n".join(f"  - {problem}" for problem in problems)

@@ -30,7 +30,7 @@ LARGEST_ARITY = 6
 # A pool is the whole grammar where that is small (28 claims at depth 2 and width 2), else a draw
 # from it: puzzles combine claims, so a few thousand of them give far more puzzles than anyone asks.
 _WHOLE_GRAMMAR_LIMIT = 20_000
-_DRAWN_POOL_SIZE = 4_096
+_DRAWN_POOL_SIZE = 2_048
 _LOOKUP_SIZE = 1 << 16
 
 
@@ -186,7 +186,11 @@ def pool(n_people: int, max_depth: int, width: int) -> Pool:
     generator; within a kind, all placements of people are.
     """
     whole = _whole_grammar(n_people, max_depth, width)
-    found = whole if whole is not None else _drawn_grammar(n_people, max_depth, width)
+    found = (
+        whole
+        if whole is not None
+        else _drawn_grammar(min(n_people, LARGEST_ARITY), max_depth, width)
+    )
     usable = {
         claim: weight for claim, weight in found.items() if len(essential(claim)[0]) == arity(claim)
     }
@@ -260,6 +264,7 @@ def _all_trees(people: int, max_depth: int, width: int) -> list[Claim]:
     return level
 
 
+@lru_cache(maxsize=64)
 def _drawn_grammar(n_people: int, max_depth: int, width: int) -> dict[Claim, float]:
     rng = stream(0, "knights/pool", n_people, max_depth, width)
     drawn: dict[Claim, float] = {}

@@ -24,7 +24,7 @@ NAMES = (
     "Clara", "Cyrus", "Dalia", "Darko", "Diego", "Dmitri", "Dunja", "Elif", "Emeka", "Ennio",
     "Esther", "Farid", "Fatima", "Femi", "Fiona", "Freya", "Gabor", "Gita", "Goran", "Greta",
     "Hamid", "Hanna", "Hiro", "Hugo", "Idris", "Igor", "Ilse", "Imani", "Ingrid", "Isra",
-    "Jamal", "Joana", "Jiro", "Jorge", "Judith", "Kaito", "Karim", "Kenji", "Kofi", "Lara",
+    "Jamal", "Joana", "Jiro", "Jorge", "Judith", "Kaito", "Karim", "Kenji", "Kofi", "Lotte",
     "Leila", "Lorenz", "Lucia", "Magda", "Malik", "Marek", "Mei", "Milos", "Mirja", "Nadia",
     "Nikos", "Noor", "Oksana", "Olga", "Omar", "Oscar", "Otto", "Pavel", "Petra", "Priya",
     "Quentin", "Rafael", "Rashid", "Renzo", "Rosa", "Ruben", "Sanjay", "Selma", "Sven", "Tamar",

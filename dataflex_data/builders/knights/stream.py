@@ -33,8 +33,10 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 _MOST_COMBINATIONS = 100_000
 _MOST_PEOPLE_LISTED = 3
 _DRAWN_AT_ONCE = 1 << 14  # statements, not puzzles; part of what a seed means
-# Give up after this many puzzles with one solution of which fewer than a hundredth were new.
-_TRIED_BEFORE_GIVING_UP = 20_000
+# Give up when of so many puzzles with one solution fewer than a hundredth were new, or when so many
+# combinations had none with one solution.
+_SOLVED_BEFORE_JUDGING = 20_000
+_DRAWN_WITHOUT_ANY = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +146,18 @@ class PuzzleStream:
 
     def _drawn(self) -> Iterator[Puzzles]:
         rows = _DRAWN_AT_ONCE // self.n_people
-        tried = new = 0
-        while tried < _TRIED_BEFORE_GIVING_UP or new * 100 >= tried:
-            if tried >= _TRIED_BEFORE_GIVING_UP:
-                tried = new = 0
-            before = self.thrown_away["same_form"]
+        drawn = solved = new = 0
+        while drawn < _DRAWN_WITHOUT_ANY or solved:
+            if solved >= _SOLVED_BEFORE_JUDGING:
+                if new * 100 < solved:
+                    return
+                solved = new = 0
+            repeats = self.thrown_away["same_form"]
             found = self._new_ones(*self._draw(rows))
             added = 0 if found is None else len(found.forms)
-            tried += added + self.thrown_away["same_form"] - before
+            drawn += rows
             new += added
+            solved += added + self.thrown_away["same_form"] - repeats
             if found is not None:
                 yield found
 
