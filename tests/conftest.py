@@ -21,6 +21,15 @@ def find_shared() -> Path | None:
     return folder if (folder / "data").is_dir() else None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--renew-golden``."""
+    parser.addoption(
+        "--renew-golden",
+        action="store_true",
+        help="Write golden files anew instead of comparing with them; read the difference.",
+    )
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip tests marked ``shared`` where the data are absent, with the reason."""
     if find_shared() is not None:

@@ -12,7 +12,6 @@ import pkgutil
 import sys
 from typing import Annotated
 
-import click
 import typer
 
 from dataflex_data import __version__, cli
@@ -49,23 +48,12 @@ for _module in pkgutil.iter_modules(cli.__path__):
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run ``dfdata``; never shows a traceback for an error that the user can mend."""
+    """Run ``dfdata`` and exit; no traceback for an error that the user can mend."""
     try:
-        code = app(arguments, prog_name="dfdata", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        app(arguments, prog_name="dfdata")
     except DataflexError as error:
         typer.echo(f"dfdata: error: {error}", err=True)
         sys.exit(2)
-    except (KeyboardInterrupt, click.Abort):
-        typer.echo("dfdata: interrupted; nothing was written", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader (head, less) went away: not an error of ours. Keep Python's exit quiet too.
-        sys.stdout = None
-        sys.exit(0)
-    sys.exit(code if isinstance(code, int) else 0)
 
 
 if __name__ == "__main__":

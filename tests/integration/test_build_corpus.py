@@ -344,7 +344,6 @@ def test_a_locked_recipe_refuses_other_files(made_sources: Path, tmp_path: Path,
 def test_existing_output_needs_force_and_is_then_replaced(
     made_sources: Path, tmp_path: Path, cli: Cli
 ) -> None:
-    build = ("build", "--recipe", "logic_offline_test", "--out", tmp_path / "out")
     recipe = {
         "recipe": 1,
         "name": "logic_offline_test",
