@@ -383,17 +383,19 @@ def _unavailable(
         "Provide them in one of three ways:",
         "  1. let the hub be reached (HF_ENDPOINT, HF_TOKEN), or bring its cache (HF_HOME), filled "
         "elsewhere by",
-        *(
-            f"       hf download --repo-type dataset {wanted[missing].repo_id} "
-            f"--include '{wanted[missing].files[0]}'"
-            for missing in failures
-        ),
+        *(f"       {_download_command(wanted[missing])}" for missing in failures),
         f"  2. --source NAME=PATH, a file or folder for each, such as --source {name}=PATH "
         f"({', '.join(SUFFIXES)})",
         "  3. --sources-dir DIR, with folders laid out like the repositories:",
         *(f"       {root}/{missing}/{wanted[missing].files[0]}" for missing in failures),
     ]
     return "\n".join(lines)
+
+
+def _download_command(dataset: HubDataset) -> str:
+    revision = f"--revision {dataset.revision} " if dataset.revision else ""
+    what = f"{dataset.repo_id} {revision}--include '{dataset.files[0]}'"
+    return f"hf download --repo-type dataset {what}"
 
 
 def _is_hidden(path: Path) -> bool:

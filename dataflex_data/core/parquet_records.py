@@ -44,13 +44,12 @@ def read_parquet_records(
         before = 0
         for batch in _batches(path, file, wanted, batch_rows):
             first = _first_occurrences(batch)
-            kept = batch.take(pa.array(first))
             numbers = (first + before + 1).tolist()
             values = [
-                _python_values(column, f"{path}, column `{name}`", numbers)
-                for name, column in zip(wanted, kept.columns, strict=True)
+                _python_values(column.take(pa.array(first)), f"{path}, column `{name}`", numbers)
+                for name, column in zip(wanted, batch.columns, strict=True)
             ]
-            records = [dict(zip(wanted, row, strict=True)) for row in zip(*values, strict=True)]
+            records = _dicts(wanted, values, len(numbers))
             yield RecordChunk(numbers, records, batch.num_rows - len(records), batch.num_rows)
             before += batch.num_rows
 
@@ -175,12 +174,7 @@ def _python_values(array: pa.Array, where: str, numbers: Sequence[int]) -> list[
     if pt.is_struct(kind):
         names = [kind.field(i).name for i in range(kind.num_fields)]
         parts = [_python_values(part, where, numbers) for part in array.flatten()]
-        structs: list[Any] = (
-            [dict(zip(names, row, strict=True)) for row in zip(*parts, strict=True)]
-            if parts
-            else [{} for _ in range(len(array))]
-        )
-        return _with_nulls(array, structs)
+        return _with_nulls(array, _dicts(names, parts, len(array)))
     if _is_list(kind):
         elements, offsets = _list_parts(array)
         owners = np.repeat(np.asarray(numbers), np.diff(offsets)).tolist()
@@ -193,9 +187,15 @@ def _python_values(array: pa.Array, where: str, numbers: Sequence[int]) -> list[
         return [_text(value, f"{where}, row {row}") for value, row in _bytes(array, numbers)]
 
 
-def _with_nulls(array: pa.Array, values: list[Any]) -> list[Any]:
+def _dicts(names: Sequence[str], values: list[list[Any]], count: int) -> list[dict[str, Any]]:
+    if not names:
+        return [{} for _ in range(count)]
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _with_nulls(array: pa.Array, values: Sequence[Any]) -> list[Any]:
     if not array.null_count:
-        return values
+        return list(values)
     valid = array.is_valid().to_pylist()
     return [value if there else None for value, there in zip(values, valid, strict=True)]
 
