@@ -162,13 +162,7 @@ class NgramIndex:
         """Anchor each short document at one of its 5-word runs: the one fewest of them share."""
         short = ((lengths >= ANCHOR_WORDS) & (lengths < self.n)).nonzero()[0].tolist()
         values = {doc: [int(word) for word in self.documents[doc].hashes] for doc in short}
-        runs = {
-            doc: [
-                _polynomial(hashes[at : at + ANCHOR_WORDS])
-                for at in range(len(hashes) - ANCHOR_WORDS + 1)
-            ]
-            for doc, hashes in values.items()
-        }
+        runs = {doc: run_hashes(hashes, ANCHOR_WORDS) for doc, hashes in values.items()}
         holders = Counter(run for found in runs.values() for run in set(found))
         by_anchor: dict[int, list[tuple[int, int]]] = {}
         for doc, found in runs.items():
@@ -197,6 +191,14 @@ class NgramIndex:
             if text.strip():
                 self._wordless.setdefault(normalise(text), []).append(doc)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Arrays that come out of a shared store are read-only, for which the kernels would be
+        # compiled once more; the copy is cheaper.
+        self.__dict__.update(
+            {name: _writable(value) for name, value in state.items() if name != "documents"}
+        )
+        self.documents = state["documents"]
+
     @property
     def nbytes(self) -> int:
         """Bytes of the tables."""
@@ -218,7 +220,7 @@ class NgramIndex:
 
     def items_of(self, gram: Sequence[str]) -> int:
         """Return in how many different items an n-gram of words stands."""
-        value = np.uint64(_polynomial([_word_hash(word) for word in gram]))
+        value = np.uint64(_polynomial([cached_word_hash(word) for word in gram]))
         at = int(np.searchsorted(self._all_grams, value))
         if at == len(self._all_grams) or self._all_grams[at] != value:
             return 0
@@ -431,7 +433,8 @@ def _table(hashes: Array) -> tuple[Array, Array, Array, Any, Any]:
 
 
 @lru_cache(maxsize=1 << 20)
-def _word_hash(word: str) -> int:
+def cached_word_hash(word: str) -> int:
+    """Return `hashing.word_hash`, remembered."""
     return hashing.word_hash(word)
 
 
@@ -478,7 +481,7 @@ def _documents(texts: Sequence[tuple[int, str]]) -> tuple[Document, ...]:
 
 
 def _hashed(all_words: Sequence[str]) -> Array:
-    return np.array([_word_hash(word) for word in all_words], dtype=np.uint64)
+    return np.array([cached_word_hash(word) for word in all_words], dtype=np.uint64)
 
 
 def _distinct_pairs(hashes: Array, owner: Array) -> tuple[Array, Array, Array]:
@@ -491,6 +494,17 @@ def _distinct_pairs(hashes: Array, owner: Array) -> tuple[Array, Array, Array]:
     new_pair[1:] |= owner[1:] != owner[:-1]
     position = np.cumsum(new_hash) - 1
     return hashes[new_hash], position[new_pair], owner[new_pair]
+
+
+def _writable(value: Any) -> Any:  # noqa: ANN401 - any attribute of an index
+    if isinstance(value, tuple):
+        return tuple(_writable(part) for part in value)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def run_hashes(hashes: Sequence[int], n: int) -> list[int]:
+    """Return the hash of each run of ``n`` words, given the words' hashes."""
+    return [_polynomial(hashes[at : at + n]) for at in range(len(hashes) - n + 1)]
 
 
 def _polynomial(hashes: Sequence[int]) -> int:

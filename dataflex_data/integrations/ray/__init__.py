@@ -1,0 +1,1 @@
+"""The contamination audit over Ray Data, for corpora that outgrow one machine."""
