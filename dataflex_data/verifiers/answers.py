@@ -1,0 +1,657 @@
+r"""Maths answers in comparable form: numbers with units, tuples, sets, intervals, matrices, words.
+
+`read_answer` turns the text of a box, or a gold answer, into a form; `same_answer` says whether two
+forms are the same answer. Text that no form fits raises `Unreadable`, and is compared as text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal
+
+from dataflex_data.verifiers import exact
+from dataflex_data.verifiers.exact import Quotient, Unreadable, Value
+from dataflex_data.verifiers.expressions import read_expression, read_number
+from dataflex_data.verifiers.extraction import MAX_ANSWER, plain_unicode
+from dataflex_data.verifiers.units import MULTIPLIERS, same_dimension, unit_of
+
+_MAX_ITEMS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number:
+    """One value, with what was written around it.
+
+    Attributes:
+        value: The exact value, without unit or percent sign.
+        unit: ``"%"``, ``"°"``, a measure such as ``"cm"``, other words, or ``""``.
+        name: What it is said to be the value of (``x`` in ``x=5``), or ``""``.
+        base: Base of the numeral (``1300_5``), 0 where none is given.
+    """
+
+    value: Value
+    unit: str = ""
+    name: str = ""
+    base: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Several answers: ``kind`` is the pair of brackets, or ``list`` where there are none."""
+
+    kind: str
+    items: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix:
+    """Rows of values."""
+
+    rows: tuple[tuple[Value, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relation:
+    """An equation or inequality: ``left - right`` compared with zero."""
+
+    sign: Literal["=", "<", "<=", "≠"]
+    difference: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratio:
+    """Parts of a ratio such as ``1:2``."""
+
+    parts: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Words:
+    """Words, compared without case."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Either:
+    """A text with two readings, such as ``100,200``; equal where one of them is."""
+
+    readings: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numeral:
+    """Digits in a base other than ten."""
+
+    digits: str
+    base: int
+
+
+Answer = Number | Group | Matrix | Relation | Ratio | Words | Either | Numeral
+
+
+_SPACES = re.compile(r"\\(?:[,;: ]|quad(?![a-zA-Z])|qquad(?![a-zA-Z])|thinspace(?![a-zA-Z]))|~")
+_DROPPED = re.compile(
+    r"\\(?:left|right|displaystyle|textstyle|limits|[bB]igg?[lr]?|mathopen|mathclose)(?![a-zA-Z])"
+    r"\.?|\\[!()\[\]]"
+)
+_TEXT = re.compile(
+    r"\\(?:text|textbf|textit|textrm|textsc|textnormal|mathrm|mathbf|mathit|mathsf|mbox|hbox|rm|"
+    r"operatorname|boldsymbol|bold|mathbb)\s*\{([^{}]*)\}"
+)
+_FRACTION_NAMES = re.compile(r"\\[dtc]frac(?![a-zA-Z])")
+_DEGREE = re.compile(r"\s*\^\s*\{?\s*\\circ\s*\}?|\\degree(?![a-zA-Z])|\\textdegree(?![a-zA-Z])")
+_SIGNS = {
+    "\\leqslant": "≤", "\\geqslant": "≥", "\\leq": "≤", "\\geq": "≥", "\\le": "≤", "\\ge": "≥",
+    "\\neq": "≠", "\\ne": "≠", "\\lt": "<", "\\gt": ">", "\\colon": ":",
+}  # fmt: skip
+_SIGN_NAMES = re.compile(r"\\(?:leqslant|geqslant|leq|geq|le|ge|neq|ne|lt|gt|colon)(?![a-zA-Z])")
+_RELATION = re.compile(r"[<>≤≥=≠]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+
+_INTEGER = re.compile(r"[-+]?\d+")
+_DECIMAL = re.compile(r"([-+]?)((?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)")
+_SIMPLE_FRACTION = re.compile(r"(-?)\s*\\frac\s*\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}")
+_SLASHED = re.compile(r"(-?)\s*(\d+)\s*/\s*(\d+)")
+_THOUSANDS = re.compile(r"[-+]?\s*[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_SPACED_THOUSANDS = re.compile(r"[-+]?\s*[1-9]\d{0,2}(?: \d{3})+(?:\.\d+)?")
+_INNER_THOUSANDS = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:,\d{3})+)(?![\d,])")
+_NAME = re.compile(
+    r"(?:\\?[a-zA-Z]+(?:_\{?\w+\}?)?'?(?:\s*\(\s*\\?[a-zA-Z0-9, ]+\s*\))?|\|[A-Z]{2}\||"
+    r"(?:\\angle|\\triangle)\s*[A-Z]+)"
+)
+_SHORT_NAME = re.compile(r"\\?[a-zA-Z](?:_\{?\w+\}?)?'?(?:\s*\(\s*\\?[a-zA-Z]\s*\))?|\\[a-zA-Z]+")
+_NUMERAL = re.compile(r"([0-9A-Fa-f]+)\s*_\s*\{?\s*(\d{1,2})\s*\}?")
+_MARKED_UNIT = re.compile(r"(.*?)\x02\s*([^\x02\x03]+?)\s*\x03\s*(?:\^\s*\{?\s*(\d)\s*\}?)?", re.S)
+_PLAIN_UNIT = re.compile(
+    r"(.*[\d)}!])\s*((?<=\s)[A-Za-z][A-Za-z.]*(?:[ /-][A-Za-z.]+){0,5}|[A-Za-z]{2,}(?:/[a-z]+)?"
+    r"(?: [A-Za-z.]+){0,4})\s*(?:\^\s*\{?\s*(\d)\s*\}?)?",
+    re.S,
+)
+_TEMPERATURE = re.compile(r"(.*)°\s*\x02?\s*([CF])\s*\x03?", re.S)
+_MATRIX = re.compile(
+    r"\\begin\s*\{([pbvBV]?matrix|array)\}(?:\{[lcr|]*\})?(.*)\\end\s*\{\1\}", re.S
+)
+_CONJUNCTION = re.compile(r"(?<![A-Za-z\\])(?:and|or)(?![A-Za-z])")
+_WORDY = re.compile(r"[^\W\d_][^\W\d_'.-]*(?:[\s-]+[^\W\d_'.-]+){0,5}")
+_PRIME = re.compile(r"(?:\^\s*\{?\s*\\prime\s*\}?)")
+
+
+def tidy(text: str) -> str:
+    r"""Return an answer's text in one spelling, meaning kept.
+
+    Text commands leave their content between two control characters, so that a unit can still be
+    told from a product of variables.
+    """
+    if text.isascii():
+        if text.isdigit():
+            return text
+    else:
+        text = plain_unicode(text)
+    if _CONTROL.search(text):
+        text = _CONTROL.sub(" ", text)
+    if "{,}" in text:
+        text = text.replace("{,}", ",")
+    if "\\" in text:
+        text = text.replace("\\$", "\x04").replace("\\%", "%").replace("\\!", "")
+        text = _SPACES.sub(" ", text.replace("\\\\", "\x05"))
+        text = _DROPPED.sub("", text).replace("\x05", "\\\\")
+        text = _FRACTION_NAMES.sub(r"\\frac", text)
+        for _ in range(3):
+            unwrapped = _TEXT.sub("\x02\\1\x03", text)
+            if unwrapped == text:
+                break
+            text = unwrapped
+        text = _DEGREE.sub("°", text)
+        text = _SIGN_NAMES.sub(lambda sign: _SIGNS[sign.group()], text)
+        text = _PRIME.sub("'", text)
+    elif "~" in text:
+        text = text.replace("~", " ")
+    return text.replace("$", "").strip().rstrip(".,;:").strip()
+
+
+def spelling(text: str) -> str:
+    """Return what two texts share that differ in spaces and text commands only."""
+    return _BLANK.sub("", tidy(text))
+
+
+_BLANK = re.compile(r"[\s\x02\x03]+")
+
+
+@lru_cache(maxsize=65536)
+def read_answer(text: str, lenient: bool = False) -> Answer:
+    """Return the form of an answer's text.
+
+    Args:
+        text: The answer as written.
+        lenient: Also read a bare letter after a number as a unit (``12 m``), as responses mean it.
+
+    Raises:
+        Unreadable: No form fits; ``kind`` says why in a word.
+    """
+    if len(text.strip()) > MAX_ANSWER:
+        raise Unreadable("too_long", f"it has more than {MAX_ANSWER} characters")
+    plain = tidy(text)
+    if not plain:
+        raise Unreadable("empty", "it is empty")
+    return _Form(lenient).read(plain, 0)
+
+
+class _Form:
+    """The reading of one answer."""
+
+    def __init__(self, lenient: bool) -> None:
+        self.lenient = lenient
+
+    def read(self, text: str, depth: int) -> Answer:
+        text = text.strip()
+        if depth > 6:
+            raise Unreadable("deep", "it is nested too deeply")
+        number = _plain_number(text)
+        if number is not None:
+            return Number(number)
+        if text.startswith("\x02") and text.endswith("\x03") and text.count("\x02") == 1:
+            return self.read(text[1:-1], depth + 1)
+        if text[:7] == "\\approx" or text[:1] in {"=", "≈"}:
+            return self.read(text[7:] if text[0] == "\\" else text[1:], depth + 1)
+        if _THOUSANDS.fullmatch(text):
+            together = Number(self.number(text))
+            return Either((together, self.listing(text.split(","), depth)))
+        if _SPACED_THOUSANDS.fullmatch(text):
+            return Number(self.number(text))
+        matrix = _MATRIX.fullmatch(text)
+        if matrix:
+            return self.matrix(matrix.group(2))
+        parts = _split_list(text)
+        if len(parts) > 1:
+            return self.listing(parts, depth)
+        if "\\cup" in text:
+            pieces = [piece for piece in re.split(r"\\cup(?![a-zA-Z])", text) if piece.strip()]
+            items = tuple(self.read(piece, depth + 1) for piece in pieces)
+            return Group("union", items)
+        inside = self.bracketed(text, depth)
+        if inside is not None:
+            return inside
+        if "\\in" in text:
+            head, command, tail = text.partition("\\in")
+            if _NAME.fullmatch(head.strip()) and command and not tail[:1].isalpha():
+                return self.read(tail, depth + 1)
+        if _RELATION.search(text):
+            return self.relation(text, depth)
+        if ":" in text:
+            return self.ratio(text)
+        if "\\pm" in text or "\\mp" in text:
+            if text.count("\\pm") != 1 or "\\mp" in text:
+                raise Unreadable("signs", "it holds several plus-minus signs")
+            both = [self.read(text.replace("\\pm", sign), depth + 1) for sign in ("+", "-")]
+            return Group("list", tuple(both))
+        numeral = _NUMERAL.fullmatch(text.rstrip("."))
+        if numeral:
+            return _numeral(numeral.group(1), int(numeral.group(2)))
+        return self.quantity(text)
+
+    def listing(self, parts: list[str], depth: int) -> Group:
+        if len(parts) > _MAX_ITEMS:
+            raise Unreadable("too_many_items", f"it lists more than {_MAX_ITEMS} answers")
+        items: list[Answer] = []
+        for part in parts:
+            item = self.read(part, depth + 1)
+            items.extend(item.items if isinstance(item, Group) and item.kind == "list" else [item])
+        return Group("list", tuple(items))
+
+    def bracketed(self, text: str, depth: int) -> Answer | None:
+        opening, closing = text[:1], text[-1:]
+        if text.startswith("\\{") and text.endswith("\\}"):
+            inner = text[2:-2]
+            if _closes_early(inner):
+                return None
+            if "|" in inner or "\\mid" in inner or ":" in inner:
+                raise Unreadable("set_builder", "it is a set given by a condition")
+            if not inner.strip():
+                return Words("∅")
+            return Group("{}", tuple(self.read(part, depth + 1) for part in _split_list(inner)))
+        if opening == "{" and closing == "}" and not _closes_early(text[1:-1]):
+            return self.read(text[1:-1], depth + 1)
+        if opening not in {"(", "["} or closing not in {")", "]"} or _closes_early(text[1:-1]):
+            return None
+        parts = _split_list(text[1:-1])
+        if len(parts) < 2:
+            return None
+        if len(parts) > _MAX_ITEMS:
+            raise Unreadable("too_many_items", f"it lists more than {_MAX_ITEMS} answers")
+        return Group(opening + closing, tuple(self.read(part, depth + 1) for part in parts))
+
+    def relation(self, text: str, depth: int) -> Answer:
+        sides = [side.strip() for side in _RELATION.split(text)]
+        signs = _RELATION.findall(text)
+        if len(sides) > 5 or not all(sides):
+            raise Unreadable("relation", "it is a relation that is not understood")
+        if all(sign == "=" for sign in signs):
+            return self.equation(sides, depth)
+        if len(signs) == 2 and _NAME.fullmatch(sides[1]):
+            low, high = sides[0], sides[2]
+            if set(signs) <= {">", "≥"}:
+                low, high, signs = high, low, [signs[1], signs[0]]
+            elif not set(signs) <= {"<", "≤"}:
+                raise Unreadable("relation", "it is a chain of mixed relations")
+            return self.interval(low, high, signs[0] in "≤≥", signs[1] in "≤≥")
+        if len(signs) != 1:
+            raise Unreadable("relation", "it is a chain of relations")
+        sign, left, right = signs[0], sides[0], sides[1]
+        if sign != "≠":
+            name_left = bool(_SHORT_NAME.fullmatch(left)) and left not in {"\\pi", "e"}
+            name_right = bool(_SHORT_NAME.fullmatch(right)) and right not in {"\\pi", "e"}
+            if name_left != name_right:
+                closed = sign in "≤≥"
+                bound = right if name_left else left
+                value = self.number(bound)
+                if not exact.symbols(value):
+                    if (sign in "<≤") == name_left:
+                        return self.interval("-\\infty", bound, False, closed)
+                    return self.interval(bound, "\\infty", closed, False)
+        difference = exact.add(self.number(left), exact.negate(self.number(right)))
+        if sign in ">≥":
+            difference = exact.negate(difference)
+        kind: Literal["<", "<=", "≠"] = "≠" if sign == "≠" else "<" if sign in "<>" else "<="
+        return Relation(kind, difference)
+
+    def equation(self, sides: list[str], depth: int) -> Answer:
+        name = ""
+        if _NAME.fullmatch(sides[0]) and sides[0] not in {"\\pi", "e"}:
+            name, sides = sides[0], sides[1:]
+        elif len(sides) == 2:
+            left, right = self.number(sides[0]), self.number(sides[1])
+            return Relation("=", exact.add(left, exact.negate(right)))
+        answers = [self.read(side, depth + 1) for side in sides]
+        if any(not same_answer(answers[0], other) for other in answers[1:]):
+            raise Unreadable("relation", "it sets different values equal")
+        answer = answers[0]
+        if isinstance(answer, Number) and _SHORT_NAME.fullmatch(name):
+            return Number(answer.value, answer.unit, _plain_name(name))
+        return answer
+
+    def interval(self, low: str, high: str, closed_low: bool, closed_high: bool) -> Group:
+        kind = ("[" if closed_low else "(") + ("]" if closed_high else ")")
+        return Group(kind, (Number(self.number(low)), Number(self.number(high))))
+
+    def ratio(self, text: str) -> Answer:
+        parts = text.split(":")
+        if len(parts) > 8:
+            raise Unreadable("ratio", "it is a ratio of many parts")
+        return Ratio(tuple(self.number(part.strip().strip("\x02\x03")) for part in parts))
+
+    def matrix(self, body: str) -> Matrix:
+        rows = [row for row in re.split(r"\\\\(?:\[[^\]]*\])?", body) if row.strip()]
+        if len(rows) > 10:
+            raise Unreadable("matrix", "it is a large matrix")
+        return Matrix(tuple(tuple(self.number(cell) for cell in row.split("&")) for row in rows))
+
+    def number(self, text: str) -> Value:
+        text = text.strip()
+        plain = _plain_number(text)
+        if plain is not None:
+            return plain
+        if _THOUSANDS.fullmatch(text) or _SPACED_THOUSANDS.fullmatch(text):
+            found = _plain_number(text.replace(",", "").replace(" ", ""))
+            if found is not None:
+                return found
+        answer = self.quantity(text)
+        if isinstance(answer, Number) and not answer.unit:
+            return answer.value
+        raise Unreadable("units", "it holds a unit within")
+
+    def quantity(self, text: str) -> Answer:
+        """Read a number with what may stand around it, or words."""
+        unit = ""
+        if "\x04" in text:
+            text, unit = text.replace("\x04", "").strip(), "usd^1"
+        for sign, name in (("€", "eur^1"), ("£", "gbp^1"), ("¥", "cny^1")):
+            if sign in text:
+                text, unit = text.replace(sign, "").strip(), name
+        factor = 1
+        temperature = _TEMPERATURE.fullmatch(text)
+        if temperature:
+            text, unit = temperature.group(1), f"°{temperature.group(2).lower()}^1"
+        elif text.endswith("%"):
+            text, unit = text[:-1], "%"
+        elif text.endswith("°"):
+            text, unit = text[:-1], "°"
+        else:
+            text, trailing, factor = self.trailing_unit(text)
+            unit = trailing or unit
+        text = text.replace("\x02", " ").replace("\x03", " ").strip().strip("$").strip()
+        if _THOUSANDS.fullmatch(text) or _SPACED_THOUSANDS.fullmatch(text):
+            text = text.replace(",", "").replace(" ", "")
+        elif "," in text:
+            text = _INNER_THOUSANDS.sub(lambda run: run.group().replace(",", ""), text)
+        plain = _plain_number(text)
+        if plain is not None:
+            return Number(plain * factor, unit)
+        if not unit and _WORDY.fullmatch(text) and _is_wordy(text):
+            return Words(" ".join(text.casefold().replace("-", " ").split()))
+        value = read_expression(text)
+        return Number(exact.multiply(value, factor) if factor != 1 else value, unit)
+
+    def trailing_unit(self, text: str) -> tuple[str, str, int]:
+        """Return the text without its unit, the unit, and what a word such as million adds."""
+        match = _MARKED_UNIT.fullmatch(text) if "\x02" in text else _PLAIN_UNIT.fullmatch(text)
+        if match is None or not match.group(1).strip():
+            return text, "", 1
+        words, exponent = match.group(2), int(match.group(3) or 1)
+        marked = "\x02" in text
+        first, _, rest = words.partition(" ")
+        factor = MULTIPLIERS.get(first.lower(), 1)
+        if factor != 1:
+            words = rest
+            if not words:
+                return match.group(1), "", factor
+        unit = unit_of(words, exponent)
+        if unit is None:
+            return text, "", 1
+        if not marked:
+            short = len(words) < 4 and unit.startswith("?")
+            if short or (len(words) == 1 and not self.lenient):
+                return text, "", 1
+        return match.group(1), unit, factor
+
+
+def same_answer(a: Answer, b: Answer) -> bool:
+    """Return whether two forms are the same answer. Symmetric."""
+    if isinstance(a, Number) and isinstance(b, Number):
+        return _same_number(a, b)
+    if isinstance(a, Either):
+        return any(same_answer(reading, b) for reading in a.readings)
+    if isinstance(b, Either):
+        return any(same_answer(a, reading) for reading in b.readings)
+    if isinstance(a, Group) and isinstance(b, Group):
+        return _same_group(a, b)
+    if isinstance(a, Words) and isinstance(b, Words):
+        return a.text == b.text
+    if isinstance(a, Matrix) and isinstance(b, Matrix):
+        return len(a.rows) == len(b.rows) and all(
+            len(row) == len(other) and all(map(exact.equal, row, other))
+            for row, other in zip(a.rows, b.rows, strict=True)
+        )
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Matrix) and isinstance(other, Group) and other.kind == "()":
+            return _same_vector(one, other)
+        if isinstance(one, Numeral) and isinstance(other, Number):
+            return other.unit == "" and str(other.value) == one.digits.lstrip("0")
+        if isinstance(one, Ratio) and isinstance(other, Number):
+            return _ratio_is(one, other)
+        if isinstance(one, Relation) and isinstance(other, Number) and other.name:
+            return _same_relation(one, _as_relation(other))
+    if isinstance(a, Numeral) and isinstance(b, Numeral):
+        return int(a.digits, a.base) == int(b.digits, b.base)
+    if isinstance(a, Ratio) and isinstance(b, Ratio):
+        return _same_ratio(a, b)
+    if isinstance(a, Relation) and isinstance(b, Relation):
+        return _same_relation(a, b)
+    return False
+
+
+def _same_number(a: Number, b: Number) -> bool:
+    if a.name and b.name and a.name != b.name:
+        return _same_relation(_as_relation(a), _as_relation(b))
+    if a.unit == b.unit or not a.unit or not b.unit or "?" in a.unit[:1] + b.unit[:1]:
+        if exact.equal(a.value, b.value):
+            return True
+        if a.unit == b.unit:
+            return False
+    else:
+        factor = same_dimension(a.unit, b.unit)
+        return factor is not None and exact.equal(exact.multiply(a.value, factor), b.value)
+    for one, other in ((a, b), (b, a)):
+        if other.unit in {"", "?"} and one.unit == "%":
+            return exact.equal(exact.divide(one.value, 100), other.value)
+        if one.unit == "°" and other.unit in {"", "radians^1"}:
+            radians = exact.divide(exact.multiply(one.value, exact.symbol("π")), 180)
+            return exact.equal(radians, other.value)
+    return False
+
+
+def _same_group(a: Group, b: Group) -> bool:
+    loose = {"list", "{}"}
+    if a.kind != b.kind and not (a.kind in loose and b.kind in loose):
+        return False
+    if a.kind not in loose and a.kind != "union":
+        return len(a.items) == len(b.items) and all(map(same_answer, a.items, b.items))
+    names_a, names_b = _names(a), _names(b)
+    if len(a.items) == len(b.items) and (
+        (len(names_a) > 1 and not names_b) or (len(names_b) > 1 and not names_a)
+    ):
+        return all(map(same_answer, a.items, b.items))
+    items_a, items_b = a.items, b.items
+    if "{}" in (a.kind, b.kind):
+        items_a, items_b = _distinct(items_a), _distinct(items_b)
+    if len(items_a) != len(items_b):
+        return False
+    left = list(items_b)
+    for item in items_a:
+        for at, other in enumerate(left):
+            if same_answer(item, other):
+                del left[at]
+                break
+        else:
+            return False
+    return True
+
+
+def _names(group: Group) -> set[str]:
+    return {item.name for item in group.items if isinstance(item, Number) and item.name}
+
+
+def _distinct(items: tuple[Answer, ...]) -> tuple[Answer, ...]:
+    kept: list[Answer] = []
+    for item in items:
+        if not any(same_answer(item, other) for other in kept):
+            kept.append(item)
+    return tuple(kept)
+
+
+def _same_vector(matrix: Matrix, group: Group) -> bool:
+    flat = [value for row in matrix.rows for value in row]
+    if min(len(matrix.rows), len(matrix.rows[0]) if matrix.rows else 0) != 1:
+        return False
+    return len(flat) == len(group.items) and all(
+        isinstance(item, Number) and not item.unit and exact.equal(value, item.value)
+        for value, item in zip(flat, group.items, strict=True)
+    )
+
+
+def _ratio_is(ratio: Ratio, number: Number) -> bool:
+    if len(ratio.parts) != 2 or number.unit or exact.is_zero(ratio.parts[1]):
+        return False
+    return exact.equal(exact.divide(ratio.parts[0], ratio.parts[1]), number.value)
+
+
+def _same_ratio(a: Ratio, b: Ratio) -> bool:
+    if len(a.parts) != len(b.parts):
+        return False
+    return all(
+        exact.equal(exact.multiply(a.parts[0], part_b), exact.multiply(b.parts[0], part_a))
+        for part_a, part_b in zip(a.parts, b.parts, strict=True)
+    ) and all(exact.is_zero(x) == exact.is_zero(y) for x, y in zip(a.parts, b.parts, strict=True))
+
+
+def _as_relation(number: Number) -> Relation:
+    return Relation("=", exact.add(exact.symbol(number.name), exact.negate(number.value)))
+
+
+def _same_relation(a: Relation, b: Relation) -> bool:
+    if a.sign != b.sign:
+        return False
+    scale = _scale(a.difference, b.difference)
+    if scale is None or (a.sign in {"<", "<="} and scale < 0):
+        return False
+    return exact.equal(a.difference, exact.multiply(b.difference, scale))
+
+
+def _scale(a: Value, b: Value) -> Fraction | None:
+    """Return the rational by which ``b`` must be multiplied to be ``a``, if there may be one."""
+    if not isinstance(a, Quotient) or not isinstance(b, Quotient):
+        return None
+    for monomial, factor in a.top.items():
+        other = b.top.get(monomial)
+        return None if other is None else factor / other
+    return None
+
+
+def _plain_number(text: str) -> int | Fraction | None:
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if match := _DECIMAL.fullmatch(text):
+        try:
+            value = read_number(match.group(2))
+        except Unreadable:
+            return None
+        return -value if match.group(1) == "-" else value
+    match = _SIMPLE_FRACTION.fullmatch(text) or _SLASHED.fullmatch(text)
+    if match and int(match.group(3)):
+        value = Fraction(int(match.group(2)), int(match.group(3)))
+        return -value if match.group(1) else value
+    return None
+
+
+def _numeral(digits: str, base: int) -> Answer:
+    if base == 10 and digits.isdigit():
+        return Number(int(digits))
+    if not 2 <= base <= 36 or any(int(digit, 36) >= base for digit in digits):
+        raise Unreadable("numeral", f"{digits} is not a numeral of base {base}")
+    return Numeral(digits.upper(), base)
+
+
+def _plain_name(name: str) -> str:
+    head = name.partition("(")[0].strip() if "(" in name else name
+    return head.lstrip("\\").replace("{", "").replace("}", "")
+
+
+def _is_wordy(text: str) -> bool:
+    return any(len(word) > 1 for word in re.split(r"[\s-]+", text)) and not (
+        len(text) <= 3 and text.lower() not in _SHORT_TEXTS
+    )
+
+
+_SHORT_TEXTS = {"yes", "no", "odd", "all", "sun", "mon", "tue", "wed", "thu", "fri", "sat", "one",
+                "two", "six", "ten", "dne", "am", "pm", "max", "min", "red"}  # fmt: skip
+
+
+def _closes_early(inner: str) -> bool:
+    """Return whether the brackets around ``inner`` do not belong to each other."""
+    depth = 0
+    for sign in inner:
+        if sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+            if depth < 0:
+                return True
+    return depth != 0
+
+
+def _split_list(text: str) -> list[str]:
+    """Split at top-level commas, semicolons and conjunctions; thousands stay together."""
+    if "," not in text and ";" not in text and not _CONJUNCTION.search(text):
+        return [text]
+    spaced = ", " in text
+    text = text.replace("\x02", " \x02 ").replace("\x03", " \x03 ")
+    parts, depth, start, at = [], 0, 0, 0
+    while at < len(text):
+        sign = text[at]
+        if sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif depth == 0 and sign in ",;":
+            thousands = (
+                sign == ","
+                and spaced
+                and text[at + 1 : at + 4].isdigit()
+                and len(text[at + 1 : at + 4]) == 3
+                and not text[at + 4 : at + 5].isdigit()
+                and text[at - 1 : at].isdigit()
+            )
+            if not thousands:
+                parts.append(text[start:at])
+                start = at + 1
+        elif depth == 0 and sign in "ao" and (match := _CONJUNCTION.match(text, at)):
+            parts.append(text[start:at])
+            start = match.end()
+            at = start - 1
+        at += 1
+    parts.append(text[start:])
+    kept = [_unmarked(part) for part in parts]
+    return [part for part in kept if part] or [text]
+
+
+def _unmarked(part: str) -> str:
+    """Return a part without halves of the marks that its conjunction was written between."""
+    part = part.strip()
+    if part.startswith("\x03"):
+        part = part[1:].strip()
+    if part.endswith("\x02"):
+        part = part[:-1].strip()
+    return "" if part in {"\x02", "\x03"} else re.sub(r"\s*([\x02\x03])\s*", r"\1", part)

@@ -1,0 +1,298 @@
+r"""Multiple choice: exactly one letter, given where an answer is announced.
+
+A letter counts in a box, directly after a marker (``answer is``, ``Answer:``, ``choose``), or as
+the whole response; never a letter that merely stands in prose. The last announcement decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from dataflex_data.core.types import Verdict
+from dataflex_data.verifiers.extraction import after_thinking, last_boxes, plain_unicode
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DEFAULT_OPTIONS = 10
+_CLAUSE = 300  # characters read after a marker
+
+_STRONG = re.compile(
+    r"(?:answer|choice|option)[ \t]*(?:is|:|：|=|would be|should be|must be)(?![a-zA-Z])", re.I
+)
+_WEAK = re.compile(
+    r"(?<![a-zA-Z])(?:option|choose|chose|pick|select|go with|choice)(?![a-zA-Z])", re.I
+)
+_MARKUP = re.compile(r"[*`_]+")
+_LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|textit|textrm|bf|rm)\s*\{([^{}]*)\}")
+_FILLER = re.compile(
+    r"(?:[\s:：=\-–—>$\"'“”]|\\[(\[]|(?:the|option|choice|letter|answer|therefore|thus|clearly|"
+    r"definitely|correct|right|indeed|simply|just|hence|is|final|my|best)(?![a-zA-Z]))*",
+    re.I,
+)
+_LETTER = re.compile(r"[(\[{]?\s*([A-Za-z])\s*[)\]}]?(?![A-Za-z0-9_^\\'’+=*/-])")
+_NEGATION = re.compile(
+    r"(?:,|;|and|but|rather than|instead of)*\s*(?:not|rather than|instead of|never|isn['’]t)\s+"
+    r"(?:the\s+|option\s+|choice\s+|letter\s+)*[(\[]?\s*[A-Za-z](?![A-Za-z])\s*[)\]]?"
+    r"(?:\s*(?:or|nor|and|,)\s*[(\[]?[A-Z](?![A-Za-z])[)\]]?)*",
+    re.I,
+)
+_PARENTHESES = re.compile(r"\((?!\s*[A-Za-z]\s*\))[^()]*\)")
+_MORE = re.compile(
+    r"[\s.$)\]}]*(?:,|/|;|&|\||\+|(?:or|and|versus|vs)(?![a-zA-Z])|(?:or|and)/(?:or|and))+[\s,]*"
+    r"(?:(?:or|and|maybe|perhaps|possibly|even|also|option|choice|letter|answer)(?![a-zA-Z])\s*)*"
+    r"[(\[{]?\s*([A-Za-z])\s*[)\]}]?(?![A-Za-z0-9'’])",
+    re.I,
+)
+_LATER_HEDGE = re.compile(
+    r"[\s.,;)\]}*$]*(?:or|alternatively|maybe|perhaps|possibly|unless|though maybe|but maybe|"
+    r"or maybe|if not)(?![a-zA-Z])[^.\n]{0,40}?(?<![A-Za-z'])[B-Z](?![A-Za-z'])",
+    re.I,
+)
+_NO_ANSWER = re.compile(
+    r"(?:not|none|neither|unclear|unknown|either|both|all of|any of|uncertain|undetermined|"
+    r"ambiguous|impossible|n/a)(?![a-zA-Z])",
+    re.I,
+)
+_END_OF_CLAUSE = re.compile(r"[.!?](?=\s|$|[*)\]\"'])|\n")
+_ARTICLE = re.compile(r"\s+[a-z]")
+_WHOLE = re.compile(r"[\s(\[{*`$]*([A-Za-z])[\s)\]}*`$.:]*")
+
+
+def verify(
+    response: str,
+    ground_truth: str,
+    *,
+    options: Sequence[str] = (),
+    n_options: int | None = None,
+) -> Verdict:
+    """Return whether ``response`` announces the option ``ground_truth``.
+
+    Args:
+        response: What the model wrote, without the prompt.
+        ground_truth: The letter, with or without brackets, or the full text of an option.
+        options: Texts in letter order; a boxed option text counts as its letter.
+        n_options: How many letters are in range where ``options`` is empty; ten by default.
+    """
+    options = tuple(options)
+    gold = gold_letter(ground_truth, options)
+    if not ground_truth.strip():
+        return Verdict(0.0, "", "the gold answer is empty, so nothing can equal it", "empty_gold")
+    text = after_thinking(response)
+    if text is None:
+        return Verdict(0.0, "", "a <think> block is never closed", "open_thinking")
+    count = len(options) or n_options or _DEFAULT_OPTIONS
+    found, step, problem = _announced(text, options, prefer_text=gold is None)
+    if problem:
+        return Verdict(0.0, found, problem, step)
+    if gold is None or (len(found) > 1):
+        right = _plain(found) == _plain(ground_truth)
+        reason = "it is the gold option's text" if right else f"it is not {ground_truth}"
+        return Verdict(float(right), found, reason, step)
+    if LETTERS.index(found) >= count:
+        reason = f"the letter {found} is not among the {count} options"
+        return Verdict(0.0, found, reason, "out_of_range")
+    if found == gold:
+        return Verdict(1.0, found, f"it announces the gold option {gold}", step)
+    return Verdict(0.0, found, f"it announces {found}, the gold option is {gold}", step)
+
+
+@lru_cache(maxsize=65536)
+def gold_letter(gold: str, options: tuple[str, ...] = ()) -> str | None:
+    """Return the letter of a gold answer, ``None`` where it is a text that is no listed option."""
+    if options:
+        matches = [at for at, option in enumerate(options) if _plain(option) == _plain(gold)]
+        bare = gold.strip().strip("()[]. ")
+        if len(bare) == 1 and bare.upper() in LETTERS[: len(options)] and len(matches) != 1:
+            return bare.upper()
+        if len(matches) == 1:
+            is_letter = len(bare) == 1 and bare in LETTERS[: len(options)]
+            return bare if is_letter else LETTERS[matches[0]]
+    bare = gold.strip().strip("()[]. ")
+    if len(bare) == 1 and bare.upper() in LETTERS and bare.isascii():
+        return bare.upper()
+    return None
+
+
+def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[str, str, str]:
+    """Return ``(letter or text, step, problem)`` of the last announcement."""
+    box_end = -1
+    boxes = last_boxes(text)
+    if boxes:
+        box_end = boxes[-1].end
+    strong = _last_marker(_STRONG, text, max(box_end, 0))
+    while strong is not None:
+        clause = text[strong.end() : strong.end() + _CLAUSE]
+        found, problem = _read_clause(clause, options)
+        if found or problem:
+            return found, "marker", problem
+        strong = _last_marker(_STRONG, text, max(box_end, 0), strong.start())
+    if boxes:
+        contents = list(dict.fromkeys(_unboxed(box.content) for box in boxes))
+        if len(contents) > 1:
+            return " / ".join(contents), "several_boxes", "several boxes are joined, not one answer"
+        found, problem = _read_box(contents[0], options, prefer_text)
+        if problem:
+            return found, "box", problem
+        if found:
+            if _LATER_HEDGE.match(text[boxes[-1].end : boxes[-1].end + 60]):
+                return found, "hedged", "the box is followed by another option with or"
+            return found, "box", ""
+    end = boxes[0].start if boxes else len(text)
+    for pattern, step in ((_STRONG, "marker"), (_WEAK, "weak_marker")):
+        marker = _last_marker(pattern, text, 0, end)
+        while marker is not None:
+            found, problem = _read_clause(
+                text[marker.end() : min(marker.end() + _CLAUSE, end)], options
+            )
+            if found or problem:
+                return found, step, problem
+            marker = _last_marker(pattern, text, 0, marker.start())
+    if not boxes:
+        if len(text) < 20 and (match := _WHOLE.fullmatch(plain_unicode(text))):
+            return match.group(1).upper(), "bare_letter", ""
+        plain = _plain(text) if len(text) < 2_000 else ""
+        matches = [option for option in options if plain and _plain(option) == plain]
+        if len(matches) == 1:
+            return LETTERS[options.index(matches[0])], "option_text", ""
+        return "", "no_answer", "no option is announced"
+    return contents[0], "box", "the box holds neither a letter nor the text of one option"
+
+
+_BLOCK = 2_000
+_MAX_BACK = 40
+
+
+def _last_marker(
+    pattern: re.Pattern[str], text: str, start: int, end: int | None = None
+) -> re.Match[str] | None:
+    """Return the last match in ``text[start:end]``, looking at a block at a time from the end."""
+    stop = len(text) if end is None else end
+    blocks = 0
+    while stop > start and blocks < _MAX_BACK:
+        first = max(start, stop - _BLOCK)
+        last = None
+        for last in pattern.finditer(text, max(start, first - 30), stop):  # noqa: B007
+            pass
+        if last is not None:
+            return last
+        stop = first
+        blocks += 1
+    return None
+
+
+def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
+    """Return the letter that follows a marker, or a problem; two empty texts where neither."""
+    clause = plain_unicode(_MARKUP.sub("", clause))
+    if "\\" in clause:
+        clause = _LATEX_TEXT.sub(r"\1", clause).replace("\\boxed", "").replace("\\(", " ")
+        clause = clause.replace("\\)", " ").replace("\\ ", " ").replace("\\,", " ")
+    clause = clause.replace("$", " ")
+    filler = _FILLER.match(clause)
+    start = filler.end() if filler else 0
+    if negated := _NO_ANSWER.match(clause, start):
+        return negated.group(), f"it announces no option: {negated.group()!r}"
+    match = _LETTER.match(clause, start)
+    if match is None:
+        return _option_in(clause, start, options), ""
+    letter = match.group(1)
+    rest = clause[match.end() :]
+    bracketed = clause[match.start()] in "([{"
+    if _ARTICLE.match(rest) and not bracketed:
+        follows = _plain(_first_line(rest))
+        named = len(options) > _index(letter) and follows.startswith(
+            _plain(options[_index(letter)])
+        )
+        joiner = re.match(
+            r"\s+(?:because|since|as|for|and|or|not|but|which|due|based|given|rather|"
+            r"instead|from|is|in|with|by|nor|versus|vs)(?![a-zA-Z])",
+            rest,
+        )
+        if not named and (letter in "aAI" or letter.islower()) and not joiner:
+            return _option_in(clause, start, options), ""
+        if letter.islower() and letter == "a" and not named:
+            return "", ""
+    tail = _PARENTHESES.sub(" ", rest)
+    tail = _NEGATION.sub(" ", tail)
+    another = _MORE.match(tail)
+    if another and another.group(1).upper() != letter.upper() and _is_letter(another.group(1)):
+        return f"{letter.upper()}, {another.group(1).upper()}", "it announces more than one option"
+    if _LATER_HEDGE.match(tail):
+        return letter.upper(), "it announces an option and then another with or"
+    first = _END_OF_CLAUSE.split(tail, maxsplit=1)[0]
+    if re.search(r"(?<![a-zA-Z])or(?![a-zA-Z])\s*\(?[A-Z](?![A-Za-z])", first):
+        return letter.upper(), "it announces an option and then another with or"
+    if re.match(
+        r"\s*(?:is|was|seems|looks|could be|might be)\s+(?:not\s+|in|un|wrong|false)", first
+    ):
+        return letter.upper(), "it says that the option is wrong"
+    return letter.upper(), ""
+
+
+def _is_letter(sign: str) -> bool:
+    return sign.isupper() or sign not in "ai"
+
+
+def _index(letter: str) -> int:
+    return LETTERS.index(letter.upper())
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n", 1)[0][:_CLAUSE]
+
+
+def _option_in(clause: str, start: int, options: tuple[str, ...]) -> str:
+    """Return the letter of the one option whose whole text follows the marker, else ``""``."""
+    if not options:
+        return ""
+    line = clause[start:].strip().split("\n", 1)[0]
+    candidates = {_plain(line), _plain(_END_OF_CLAUSE.split(line, maxsplit=1)[0])}
+    matches = [at for at, option in enumerate(options) if _plain(option) in candidates]
+    return LETTERS[matches[0]] if len(matches) == 1 else ""
+
+
+def _unboxed(content: str) -> str:
+    return content.strip()
+
+
+def _read_box(content: str, options: tuple[str, ...], prefer_text: bool) -> tuple[str, str]:
+    plain = plain_unicode(content)
+    if "\\" in plain:
+        plain = _LATEX_TEXT.sub(r"\1", plain).replace("\\ ", " ").replace("\\,", " ")
+    plain = _MARKUP.sub("", plain).replace("$", "").strip()
+    match = _WHOLE.fullmatch(plain)
+    if match and not prefer_text:
+        return match.group(1).upper(), ""
+    wanted = _plain(plain)
+    if not wanted:
+        return "", ""
+    matches = [at for at, option in enumerate(options) if _plain(option) == wanted]
+    if len(matches) == 1:
+        return LETTERS[matches[0]], ""
+    labelled = re.match(
+        r"(?:option|choice)?\s*[(\[]?\s*([A-Za-z])\s*(?:[)\].:]|$)\s*(.*)", plain, re.S | re.I
+    )
+    if labelled:
+        letter, rest = labelled.group(1).upper(), _plain(labelled.group(2))
+        if not rest or (len(options) > _index(letter) and _plain(options[_index(letter)]) == rest):
+            return letter, ""
+        if len(options) > _index(letter) or not options:
+            return plain, "the box holds more than one letter and its option"
+    if prefer_text:
+        return plain, ""
+    if re.fullmatch(
+        r"(?:[(\[]?[A-Za-z][)\]]?\s*(?:,|/|or|and|;|\s)\s*)+[(\[]?[A-Za-z][)\]]?", plain
+    ):
+        return plain, "the box holds more than one letter"
+    return "", ""
+
+
+@lru_cache(maxsize=16384)
+def _plain(text: str) -> str:
+    """Return a text as options are compared: NFKC, no case, single spaces, no final period."""
+    return " ".join(plain_unicode(_MARKUP.sub("", text)).casefold().split()).rstrip(". ")
+
+
+def render(gold: str) -> str:
+    """Return the shortest response that gives the option ``gold`` in the asked form."""
+    return f"\\boxed{{{gold}}}"

@@ -1,0 +1,189 @@
+"""Finding the answer in a response: thinking removed, boxes read, Unicode digits made plain.
+
+All verifiers share these steps. Each is linear in the text, with small bounds where nesting or
+repetition could make it worse, so that a hostile response costs no more than a long one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+MAX_ANSWER = 400  # characters; longer answers are refused before they are evaluated
+_MAX_BOX = 4 * MAX_ANSWER  # an answer may be padded with spaces; beyond this a box counts as open
+_MAX_BOXES = 64  # boxes looked at, from the last backwards
+_FAR = 200  # characters between two boxes beyond which they are not joined
+
+_THINK = re.compile(
+    r"<\s*(/?)\s*(?:[tT][hH][iI][nN][kK](?:[iI][nN][gG])?|[tT][hH][oO][uU][gG][hH][tT])\s*>"
+    r"|<\|(begin|end)_of_thought\|>"
+)
+_THINK_ARROWS = re.compile(r"◁(/?)think▷")
+_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
+_BARE_BOX = re.compile(r"\\boxed[ \t]+(-?\d[\d.,]*\d|-?\d)(?![\w\\{^/])")
+_BOX_NAMES = ("\\boxed", "\\fbox", "\\framebox")
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ", "0123456789+-()n")
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₍₎", "0123456789+-()")
+_SUPERSCRIPT_RUN = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ]+")
+_SUBSCRIPT_RUN = re.compile("[₀₁₂₃₄₅₆₇₈₉₊₋₍₎]+")
+_VULGAR = re.compile("[¼½¾⅐-⅞↉]")
+_SYMBOLS = str.maketrans(
+    {
+        "−": "-", "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "﹣": "-",
+        "⁄": "/", "∕": "/", "÷": "/", "×": "*", "·": "*", "⋅": "*", "∙": "*", "∗": "*",
+        "√": "\\sqrt ", "π": "\\pi ", "∞": "\\infty ", "≤": "\\le ", "≥": "\\ge ", "≠": "\\ne ",
+        "⩽": "\\le ", "⩾": "\\ge ", "±": "\\pm ", "∪": "\\cup ", "∈": "\\in ", "≈": "\\approx ",
+        "°": "^\\circ ", "∅": "\\emptyset ", "θ": "\\theta ", "α": "\\alpha ", "β": "\\beta ",
+        "λ": "\\lambda ", "φ": "\\phi ", "ω": "\\omega ", "’": "'", "、": ",", "：": ":",
+        "\u200b": "", "\u200c": "", "\u200d": "", "\u2060": "", "\ufeff": "", "\u00ad": "",
+    }
+)  # fmt: skip
+
+
+class Box(NamedTuple):
+    """One complete box: its content and where the whole command starts and ends."""
+
+    content: str
+    start: int
+    end: int
+
+
+def after_thinking(text: str) -> str | None:
+    """Return the text after the last closed thinking block, ``None`` where one never closes."""
+    first = text.find("<")
+    if first < 0 and text.isascii():
+        return text
+    pattern = _THINK
+    if "◁" in text:
+        pattern, first = _THINK_ARROWS, 0
+    if first < 0:
+        return text
+    end, is_open = 0, False
+    for tag in pattern.finditer(text, first):
+        closes = bool(tag.group(1)) or (pattern is _THINK and tag.group(2) == "end")
+        is_open = not closes
+        end = tag.end()
+    if is_open:
+        return None
+    return text[end:] if end else text
+
+
+def last_boxes(text: str) -> list[Box]:
+    """Return the last complete, non-empty box and those joined to it in one line of reading.
+
+    In order of appearance; usually one. Boxes count as joined where the text between them is no
+    more than a conjunction, a comma, a semicolon or a slash (see `joined`).
+    """
+    found: list[Box] = []
+    end = len(text)
+    for _ in range(_MAX_BOXES):
+        start = _last_command(text, end)
+        if start < 0:
+            break
+        end = start
+        box = _box_at(text, start)
+        if box is None:
+            continue
+        content = box.content.strip()
+        if not content or content in {"...", "\\ldots", "\\cdots"}:
+            continue
+        if not found:
+            found.append(box)
+            continue
+        if box.end > found[-1].start:  # it contains the one found: \boxed{\boxed{3}}
+            if len(found) == 1 and box.content.strip() != text[found[0].start : found[0].end]:
+                outer = box.content.strip()
+                inner = text[found[0].start : found[0].end]
+                found[0] = Box(outer.replace(inner, found[0].content), box.start, box.end)
+            continue
+        between = text[box.end : found[-1].start]
+        if len(between) > _FAR or not joined(between):
+            break
+        found.append(box)
+    found.reverse()
+    return found
+
+
+def has_open_box(text: str) -> bool:
+    """Return whether the last box command of the text has no closing brace."""
+    start = _last_command(text, len(text))
+    return start >= 0 and _box_at(text, start) is None
+
+
+def joined(between: str) -> bool:
+    """Return whether the text between two boxes makes them one answer with two values."""
+    bare = _GLUE.sub(" ", between).strip().lower()
+    return bare in _JOINTS
+
+
+_GLUE = re.compile(
+    r"\\(?:text|textbf|mathrm|mbox)\s*\{|\\(?:quad|qquad|left|right|;|,|:|!|\(|\)|\[|\]| )|[{}$*\s]+"
+)
+_JOINTS = {"or", "and", ",", "/", ";", "&", "|", ", or", ", and", "and/or", "or maybe", "or perhaps",
+           "or possibly", "or else", ", or maybe", "or even", "or just"}  # fmt: skip
+
+
+def _last_command(text: str, end: int) -> int:
+    """Return where the last box command before ``end`` starts, -1 where there is none."""
+    start = text.rfind("\\boxed", 0, end)
+    other = text.rfind("box{", 0, end)
+    while other > start:
+        for name in _BOX_NAMES[1:]:
+            at = other + 3 - len(name)
+            if at > start and text.startswith(name, at):
+                return at
+        other = text.rfind("box{", 0, other)
+    return start
+
+
+def _box_at(text: str, start: int) -> Box | None:
+    """Return the box whose command starts at ``start``, ``None`` where it is not complete."""
+    brace = start + 6  # len("\\boxed")
+    if not text.startswith("\\boxed", start):
+        brace = text.find("{", start)
+    else:
+        while text[brace : brace + 1].isspace() and brace < start + 16:
+            brace += 1
+    if not text.startswith("{", brace):
+        bare = _BARE_BOX.match(text, start)
+        return Box(bare.group(1), start, bare.end()) if bare else None
+    # The common case without nesting: one search each instead of a walk.
+    close = text.find("}", brace, brace + _MAX_BOX)
+    if close < 0:
+        return None
+    if text.find("{", brace + 1, close) < 0 and text[close - 1] != "\\":
+        return Box(text[brace + 1 : close], start, close + 1)
+    depth = 0
+    for mark in _BRACES.finditer(text, brace, brace + _MAX_BOX):
+        sign = mark.group()
+        if sign == "{":
+            depth += 1
+        elif sign == "}":
+            depth -= 1
+            if depth == 0:
+                return Box(text[brace + 1 : mark.start()], start, mark.end())
+    return None
+
+
+def plain_unicode(text: str) -> str:
+    """Return ``text`` with superscripts, vulgar fractions, symbols and foreign digits in ASCII.
+
+    Superscripts and vulgar fractions come first, since NFKC would turn ``10²`` into 102 and
+    ``3½`` into 31/2.
+    """
+    if text.isascii():
+        return text
+    text = _SUPERSCRIPT_RUN.sub(lambda run: f"^{{{run.group().translate(_SUPERSCRIPTS)}}}", text)
+    text = _SUBSCRIPT_RUN.sub(lambda run: f"_{{{run.group().translate(_SUBSCRIPTS)}}}", text)
+    text = _VULGAR.sub(_spelled_fraction, text)
+    text = unicodedata.normalize("NFKC", text.translate(_SYMBOLS)).translate(_SYMBOLS)
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in text)
+
+
+def _spelled_fraction(sign: re.Match[str]) -> str:
+    spelled = unicodedata.normalize("NFKC", sign.group()).replace("⁄", "/")
+    return f" {spelled}"

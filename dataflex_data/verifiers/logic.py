@@ -1,0 +1,330 @@
+"""Knights and Knaves: a complete assignment, stated once and without conditions.
+
+The verifier reads the final block only (a box, an ``<answer>``, what follows "final answer", else
+the last paragraph), as claims of the form *name is [not] a role*. It knows the people and roles
+from the gold answer; a claim about anybody else, a contradiction, or a condition in the block lose.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dataflex_data.core.types import Verdict
+from dataflex_data.verifiers.extraction import after_thinking, last_boxes
+
+MAX_BLOCK = 4_000
+_ROLE_PAIRS = (
+    ("knight", "knave"), ("pioneer", "laggard"), ("saint", "sinner"), ("hero", "villain"),
+    ("angel", "devil"), ("altruist", "egoist"), ("sage", "fool"), ("truth-teller", "liar"),
+)  # fmt: skip
+_ANSWER_TAG = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.I | re.S)
+_FINAL = re.compile(
+    r"(?:final\s+(?:answer|solution|conclusion|assignment)|answer(?=\s*[:*]))"
+    r"[*_`]*\s*(?:is|:|=)?[*_`]*:?",
+    re.I,
+)
+_CONDITION = re.compile(
+    r"\?|\bor\b|\bnor\b|\bif\b|\bunless\b|\beither\b|\bneither\b|\bsuppos\w*|\bassum\w*|\bwhether\b"
+    r"|\bmaybe\b|\bperhaps\b|\bpossibly\b|\bprobably\b|\bmight\b|\bcould\b|\bwould\b|\bmay\b"
+    r"|\bnot the case\b|\b(?:false|untrue|impossible|not true|wrong|incorrect)\b|\bone of\b"
+    r"|\b(?:say|says|said|saying|claim|claims|claimed|state|states|stated|assert|asserts|asserted"
+    r"|tell\s+us|told|remark\w*|declare\w*|mention\w*|according)\b"
+    r"|\bcan(?:not|['’]t)\b|\bdo(?:es)?\s*n[o'’]t know\b|\bnot sure\b|\bunsure\b|\bunknown\b",
+    re.I,
+)
+_REPORTED = re.compile(
+    r"\b(?:say|says|said|claim|claims|claimed|state|states|stated|if|suppose|assume|assuming|"
+    r"case|would|could|might|or|either|contradict\w*|impossible|statement)\b|\?",
+    re.I,
+)
+_PARENTHESES = re.compile(r"\([^()]*\)")
+_TOKEN = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*|->|=>|[:=—–→⇒|,;.&\n!-]")
+_COPULA = {"is", "are", ":", "=", "—", "–", "->", "→", "=>", "⇒", "|", "-", "was", "be", "'s"}
+_ARTICLES = {"a", "an", "the", "both", "all", "also", "therefore", "thus", "indeed", "hence",
+             "definitely", "clearly", "must", "be", "as", "each", "every", "one"}  # fmt: skip
+_EVERYONE = {"all", "everyone", "everybody", "both", "each"}
+_JOINERS = {",", "and", "&"}
+_LEADS = {"therefore", "thus", "so", "hence", "then", "that", "while", "whereas", "but", "because",
+          "since", "also", "meanwhile", "finally", "consequently", "conclusion", "means", "in",
+          "we", "have", "conclude", "deduce", "find", "know", "this", "and"}  # fmt: skip
+_SENTENCE_END = {".", ";", "\n", "!"}
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """The people of a gold answer with their roles, and both roles of the puzzle.
+
+    Attributes:
+        assignment: Folded name to whether the person has the first role.
+        roles: The two roles; statements may also use their plurals.
+    """
+
+    assignment: dict[str, bool]
+    roles: tuple[str, str]
+
+
+@lru_cache(maxsize=65536)
+def read_gold(gold: str) -> Puzzle | None:
+    """Return the puzzle behind a gold answer, ``None`` where it is not an assignment."""
+    text = _folded(gold)
+    roles = next(
+        (pair for pair in _ROLE_PAIRS if re.search(rf"\b(?:{pair[0]}|{pair[1]})s?\b", text)), None
+    )
+    if roles is None:
+        return None
+    pattern = rf"([^\W_]+(?:['’\-][^\W_]+)*)\s+is\s+(?:a|an|the)\s+({roles[0]}|{roles[1]})\b"
+    found = re.findall(pattern, text)
+    people = {name: role == roles[0] for name, role in found}
+    if not found or len(people) != len(found):
+        return None
+    rest = re.sub(pattern, " ", text)
+    if re.sub(r"\band\b|[\s,.;]+", "", rest):
+        return None
+    return Puzzle(people, roles)
+
+
+def verify(response: str, ground_truth: str) -> Verdict:
+    """Return whether the final block of ``response`` assigns the roles of ``ground_truth``.
+
+    Args:
+        response: What the model wrote, without the prompt.
+        ground_truth: Such as ``"Emma is a knight, and Liam is a knave."``.
+    """
+    if not ground_truth.strip():
+        return Verdict(0.0, "", "the gold answer is empty, so nothing can equal it", "empty_gold")
+    puzzle = read_gold(ground_truth)
+    if puzzle is None:
+        return Verdict(0.0, "", "the gold answer is not an assignment of roles", "bad_gold")
+    text = after_thinking(response)
+    if text is None:
+        return Verdict(0.0, "", "a <think> block is never closed", "open_thinking")
+    block, step, rest = _final_block(text, puzzle)
+    if not block.strip():
+        return Verdict(0.0, "", "there is no final block to read", "no_block")
+    claims, problem = _claims(block, puzzle)
+    parsed = _spelled(claims, puzzle)
+    if problem:
+        return Verdict(0.0, parsed, problem, step)
+    missing = [name for name in puzzle.assignment if name not in claims]
+    if missing:
+        who = ", ".join(name.title() for name in missing)
+        return Verdict(0.0, parsed, f"the final block does not say what {who} is", step)
+    contradiction = _contradicted(rest, claims, puzzle)
+    if contradiction:
+        return Verdict(0.0, parsed, contradiction, step)
+    wrong = [name for name, role in puzzle.assignment.items() if claims[name] != role]
+    if wrong:
+        who = ", ".join(name.title() for name in wrong)
+        return Verdict(0.0, parsed, f"the role of {who} is wrong", step)
+    return Verdict(1.0, parsed, "every person has the right role", step)
+
+
+def render(gold: str) -> str:
+    """Return the shortest response that gives the assignment ``gold`` in the asked form."""
+    return f"Final answer: {gold}"
+
+
+def _folded(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _cleaned(text: str) -> str:
+    text = text.replace("*", "").replace("`", "")
+    if "\\" in text:
+        text = re.sub(r"\\(?:text|textbf|mathrm|mathbf|mbox)\s*\{([^{}]*)\}", r"\1", text)
+        text = re.sub(r"\\\\|\\(?:quad|qquad|newline)", "\n", text)
+        text = (
+            re.sub(r"\\(?:[,;:! ()\[\]]|to|rightarrow|implies)", " → ", text)
+            if ("\\to" in text or "arrow" in text)
+            else re.sub(r"\\[,;:! ()\[\]]", " ", text)
+        )
+    return _folded(text)
+
+
+def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, list[str]]:
+    """Return the block that holds the answer, how it was found, and the paragraphs beside it."""
+    start = text.rfind("<answer>")
+    final = None
+    window = max(0, len(text) - 20_000)
+    for final in _FINAL.finditer(text, window):  # noqa: B007
+        pass
+    boxes = last_boxes(text) if "box" in text else []
+    if boxes and any(role in boxes[-1].content.lower() for role in puzzle.roles):
+        if final is None or final.end() <= boxes[-1].start or final.start() < boxes[-1].end:
+            joined = "\n".join(box.content for box in boxes)
+            return _cleaned(joined[:MAX_BLOCK]), "box", []
+    if start >= 0:
+        match = _ANSWER_TAG.match(text, start)
+        if match and (final is None or final.start() < match.end()):
+            return _cleaned(match.group(1)[:MAX_BLOCK]), "answer_tag", []
+    if final is not None:
+        return _marked_block(text[final.end() :], puzzle)
+    paragraphs = _paragraphs(text[-20_000:])
+    if not paragraphs:
+        return "", "last_paragraph", []
+    last = paragraphs[-1]
+    return _cleaned(last[:MAX_BLOCK]), "last_paragraph", paragraphs[:-1]
+
+
+def _marked_block(text: str, puzzle: Puzzle) -> tuple[str, str, list[str]]:
+    """Return the paragraphs after a marker up to the first that completes the assignment."""
+    paragraphs = _paragraphs(text[: 4 * MAX_BLOCK])
+    block = ""
+    for number, paragraph in enumerate(paragraphs):
+        block = f"{block}\n{paragraph}" if block else paragraph
+        folded = _folded(block)
+        if all(name in folded for name in puzzle.assignment) or any(
+            f"{word} " in folded for word in ("both", "all", "everyone")
+        ):
+            return _cleaned(block[:MAX_BLOCK]), "final_answer", paragraphs[number + 1 :]
+    return _cleaned(block[:MAX_BLOCK]), "final_answer", []
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [part for part in re.split(r"\n\s*\n", text.replace("\r", "")) if part.strip()]
+
+
+def _claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
+    """Return what a block claims, and why it cannot stand (``""`` where it can)."""
+    role_words = puzzle.roles + tuple(f"{role}s" for role in puzzle.roles)
+    if "(" in block:
+        block = _PARENTHESES.sub(
+            lambda part: part.group() if any(w in part.group() for w in role_words) else " ", block
+        )
+    condition = _CONDITION.search(block)
+    if condition:
+        word = condition.group()
+        return {}, f"the final block is not a plain statement: it holds {word!r}"
+    block = re.sub(r"\b(is|are|was)n['’]t\b", r"\1 not", block)
+    tokens = _TOKEN.findall(block)
+    claims: dict[str, bool] = {}
+    previous: list[str] = []
+    for at, token in enumerate(tokens):
+        if token not in role_words:
+            continue
+        is_first = token.rstrip("s") == puzzle.roles[0].rstrip("s")
+        subjects, negated, problem = _subjects(tokens, at, puzzle, previous)
+        if problem:
+            return claims, problem
+        for name in subjects:
+            if name not in puzzle.assignment:
+                return claims, f"it assigns a role to {name.title()}, who is not in the puzzle"
+            value = is_first != negated
+            if claims.setdefault(name, value) != value:
+                return claims, f"it gives {name.title()} both roles"
+        previous = subjects or previous
+    return claims, ""
+
+
+def _subjects(
+    tokens: list[str], at: int, puzzle: Puzzle, previous: list[str]
+) -> tuple[list[str], bool, str]:
+    """Return who the role word at ``at`` is said of, whether negated, and what is unclear."""
+    back, negated, copula, article = at - 1, False, False, False
+    while back >= 0:
+        token = tokens[back]
+        if token == "not":
+            negated = not negated
+        elif token in _COPULA:
+            if token != "be":
+                copula = True
+                if token in {"is", "are", "was"} or tokens[back - 1 : back] not in (
+                    ["is"],
+                    ["are"],
+                ):
+                    back -= 1
+                    break
+        elif token in _ARTICLES and not (
+            token in _EVERYONE and not copula and token != "both" and token != "all"
+        ):
+            article = True
+        else:
+            break
+        back -= 1
+    if not copula:
+        if back >= 0 and article and tokens[back] in puzzle.assignment:
+            return [tokens[back]], negated, ""
+        if negated and previous and back >= 0 and tokens[back] in {"and", ",", "but"}:
+            return previous, True, ""
+        return _listed_after(tokens, at, puzzle)
+    if tokens[back : back + 1] == ["both"] or tokens[back : back + 1] == ["all"]:
+        pass
+    names: list[str] = []
+    while back >= 0:
+        token = tokens[back]
+        if token in _EVERYONE:
+            if names:
+                break
+            return list(puzzle.assignment), negated, ""
+        if token == "they" and not names:
+            return list(puzzle.assignment), negated, ""
+        if token in puzzle.assignment:
+            names.append(token)
+        elif token in _JOINERS:
+            if back >= 1 and tokens[back - 1] in {*puzzle.roles, *(f"{r}s" for r in puzzle.roles)}:
+                break
+        elif token in _SENTENCE_END or token in _LEADS or token in _ARTICLES or token.isdigit():
+            break
+        elif token in _COPULA:
+            break
+        elif token in {*puzzle.roles, *(f"{role}s" for role in puzzle.roles)}:
+            break
+        else:
+            if names:
+                break
+            if token in {"she", "he", "it", "who", "which", "there", "role", "person", "answer"}:
+                return [], negated, ""
+            return [token], negated, ""
+        back -= 1
+    if not names:
+        return [], negated, ""
+    return names, negated, ""
+
+
+def _listed_after(tokens: list[str], at: int, puzzle: Puzzle) -> tuple[list[str], bool, str]:
+    """Read ``Knights: Emma, Liam``; other mentions of a role claim nothing."""
+    start = at + 1
+    if tokens[start : start + 1] not in ([":"], ["are"], ["is"], ["="], ["—"], ["→"]):
+        near = tokens[max(0, at - 3) : at]
+        if any(name in near for name in puzzle.assignment):
+            return [], False, "it mentions a role in a way that is not a plain statement"
+        return [], False, ""
+    names = []
+    for token in tokens[start + 1 :]:
+        if token in _JOINERS:
+            continue
+        if token in puzzle.assignment:
+            names.append(token)
+        elif token in _SENTENCE_END:
+            break
+        elif token in {"none", "nobody"}:
+            return [], False, ""
+        else:
+            return ([], False, "") if not names else (names, False, "")
+    return names, False, ""
+
+
+def _contradicted(rest: list[str], claims: dict[str, bool], puzzle: Puzzle) -> str:
+    """Return why the paragraphs beside the final block unsay it, ``""`` where they do not.
+
+    Only a paragraph that is itself a complete plain assignment counts.
+    """
+    for paragraph in rest:
+        if len(paragraph) > MAX_BLOCK or _REPORTED.search(paragraph):
+            continue
+        other, problem = _claims(_cleaned(paragraph), puzzle)
+        if not problem and len(other) == len(puzzle.assignment) and other != claims:
+            return "another paragraph assigns the roles differently"
+    return ""
+
+
+def _spelled(claims: dict[str, bool], puzzle: Puzzle) -> str:
+    return ", ".join(
+        f"{name.title()}: {puzzle.roles[0] if role else puzzle.roles[1]}"
+        for name, role in claims.items()
+    )

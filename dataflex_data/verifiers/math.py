@@ -1,0 +1,216 @@
+r"""Boxed maths answers: an exact ladder from equal spelling to equal value.
+
+The last complete ``\boxed{}`` is the answer. Steps, in order: the same spelling; the same exact
+number (integers of any length, rationals, radicals, constants, polynomials); the same tuple, set,
+interval or matrix; with ``symbolic=True`` also whatever math-verify can show, in a worker process
+with a hard time limit. No floats, no evaluation of code, bounded time.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from dataflex_data.core.types import Verdict
+from dataflex_data.verifiers import symbolic as _symbolic
+from dataflex_data.verifiers.answers import (
+    Answer,
+    Number,
+    read_answer,
+    same_answer,
+    spelling,
+    tidy,
+)
+from dataflex_data.verifiers.exact import Unreadable
+from dataflex_data.verifiers.extraction import (
+    MAX_ANSWER,
+    Box,
+    after_thinking,
+    has_open_box,
+    last_boxes,
+)
+
+_HEDGES = (" or ", "or ", "/", " and/or ")
+
+
+@lru_cache(maxsize=65536)
+def read_gold(gold: str) -> Answer | Unreadable:
+    """Return the form of a gold answer, or why there is none."""
+    try:
+        return read_answer(gold)
+    except Unreadable as problem:
+        return problem
+
+
+def verify(response: str, ground_truth: str, *, symbolic: bool = False) -> Verdict:
+    """Return whether the boxed answer of ``response`` is ``ground_truth``.
+
+    Args:
+        response: What the model wrote, without the prompt.
+        ground_truth: The gold answer, LaTeX or plain; never itself graded.
+        symbolic: Ask math-verify where the ladder cannot decide.
+
+    Raises:
+        MissingExtraError: ``symbolic`` without the extra of that name.
+    """
+    if not ground_truth.strip():
+        return Verdict(0.0, "", "the gold answer is empty, so nothing can equal it", "empty_gold")
+    text = after_thinking(response)
+    if text is None:
+        return Verdict(0.0, "", "a <think> block is never closed", "open_thinking")
+    boxes = last_boxes(text)
+    if not boxes:
+        reason = (
+            "the last \\boxed{ is never closed" if has_open_box(text) else "no \\boxed{} is filled"
+        )
+        return Verdict(0.0, "", reason, "no_box")
+    answer = boxes[-1].content.strip()
+    if len(boxes) > 1:
+        contents = list(dict.fromkeys(box.content.strip() for box in boxes))
+        if len(contents) > 1:
+            return _several(contents, ground_truth)
+    elif _hedged_after(text, boxes[-1]):
+        return Verdict(0.0, answer, "the box is followed by another value with or", "hedged")
+    return compare(answer, ground_truth, symbolic=symbolic)
+
+
+def compare(answer: str, gold: str, *, symbolic: bool = False) -> Verdict:
+    """Return whether an extracted ``answer`` equals ``gold``.
+
+    Raises:
+        MissingExtraError: ``symbolic`` without the extra of that name.
+    """
+    if answer == gold:
+        return Verdict(1.0, answer, "it is spelled as the gold answer", "spelling")
+    if len(answer) > MAX_ANSWER:
+        return Verdict(
+            0.0,
+            answer[:MAX_ANSWER],
+            f"the answer has {len(answer):,} characters, more than {MAX_ANSWER}",
+            "too_long",
+        )
+    form = read_gold(gold)
+    why: Unreadable | None = None
+    try:
+        found = read_answer(answer, True)
+    except Unreadable as problem:
+        why = problem
+    else:
+        if not isinstance(form, Unreadable):
+            step = _step(form)
+            if same_answer(form, found):
+                return Verdict(1.0, answer, f"it equals the gold answer as {_NAMES[step]}", step)
+            if not _open_to_symbols(form, found):
+                return Verdict(0.0, answer, _difference(form, found, gold), step)
+    if spelling(answer) == _gold_spelling(gold):
+        return Verdict(1.0, answer, "it is spelled as the gold answer but for spaces", "spelling")
+    if symbolic and (why is None or why.kind not in _REFUSED):
+        return _symbolic.verdict(answer, gold)
+    if why is not None:
+        return Verdict(
+            0.0, answer, f"the answer cannot be read: {why.detail}", f"unread:{why.kind}"
+        )
+    if isinstance(form, Unreadable):
+        return Verdict(
+            0.0, answer, f"the gold answer is only compared as text: {form.detail}", "spelling"
+        )
+    return Verdict(0.0, answer, _difference(form, found, gold), _step(form))
+
+
+_REFUSED = {"tower", "too_long", "deep", "empty", "too_many_items", "too_many_terms"}
+_NAMES = {
+    "integer": "an integer",
+    "rational": "a rational number",
+    "exact": "an exact expression",
+    "group": "a list, tuple, set or interval",
+    "form": "the same kind of answer",
+}
+
+
+def _step(form: Answer) -> str:
+    if isinstance(form, Number):
+        if isinstance(form.value, int):
+            return "integer"
+        return "exact" if hasattr(form.value, "top") else "rational"
+    return "group" if hasattr(form, "items") else "form"
+
+
+def _open_to_symbols(form: Answer, found: Answer) -> bool:
+    """Return whether two unequal forms might still be equal beyond what the ladder knows."""
+    return any(_has_functions(one) for one in (form, found))
+
+
+def _has_functions(form: Answer) -> bool:
+    if isinstance(form, Number):
+        from dataflex_data.verifiers.exact import symbols
+
+        return any("(" in name for name in symbols(form.value))
+    items = getattr(form, "items", ())
+    return any(_has_functions(item) for item in items)
+
+
+def _difference(form: Answer, found: Answer, gold: str) -> str:
+    if type(form) is type(found):
+        return f"it is not equal to {gold}"
+    return f"it is a {type(found).__name__.lower()}, the gold answer {gold} is not"
+
+
+@lru_cache(maxsize=65536)
+def _gold_spelling(gold: str) -> str:
+    return spelling(gold)
+
+
+def _several(contents: list[str], gold: str) -> Verdict:
+    """Judge boxes that are joined by a conjunction: as one list, right only for a listed gold."""
+    answer = ", ".join(contents)
+    form = read_gold(gold)
+    if not isinstance(form, Unreadable) and len(answer) <= MAX_ANSWER:
+        try:
+            if same_answer(form, read_answer(answer, True)):
+                return Verdict(1.0, answer, "the boxes together are the gold list", "group")
+        except Unreadable as problem:
+            return Verdict(0.0, answer, f"several boxes: {problem.detail}", "several_boxes")
+    return Verdict(
+        0.0, answer, f"{len(contents)} different boxes are joined, not one answer", "several_boxes"
+    )
+
+
+def _hedged_after(text: str, box: Box) -> bool:
+    tail = text[box.end : box.end + 40].lstrip(" $*\n\\)]}")
+    if not tail.startswith(("or ", "/", "and/or ")):
+        return False
+    rest = tail.lstrip("/andor ").lstrip(" $*\\([{")
+    return rest[:1].isdigit() or (rest[:1] == "-" and rest[1:2].isdigit()) or rest[:4] == "frac"
+
+
+def problem_of(gold: str) -> tuple[str, str] | None:
+    """Return why the ladder cannot decide ``gold``, ``None`` where it can."""
+    if not gold.strip():
+        return "empty", "the gold answer is empty"
+    if len(gold) > MAX_ANSWER:
+        return "too_long", f"it has {len(gold):,} characters, more than {MAX_ANSWER}"
+    form = read_gold(gold)
+    if isinstance(form, Unreadable):
+        return form.kind, form.detail
+    if verify(render(gold), gold).score != 1.0:
+        return "unbalanced", "it does not survive being written in a box"
+    if _has_functions(form):
+        return "functions", "it holds a function that only the extra symbolic can compare"
+    return None
+
+
+def render(gold: str) -> str:
+    """Return the shortest response that gives ``gold`` in the asked form."""
+    return f"\\boxed{{{gold}}}"
+
+
+def equivalent(a: str, b: str) -> bool:
+    """Return whether two gold answers are the same answer, as far as the ladder tells."""
+    if a == b or spelling(a) == spelling(b):
+        return True
+    form_a, form_b = read_gold(a), read_gold(b)
+    if isinstance(form_a, Unreadable) or isinstance(form_b, Unreadable):
+        return False
+    return same_answer(form_a, form_b)
+
+
+__all__ = ["compare", "equivalent", "problem_of", "read_gold", "render", "tidy", "verify"]

@@ -1,0 +1,185 @@
+"""Which verifier judges which ``data_source``: the routes that recipes write and others' names.
+
+Our names stand in the namespace ``dataflex/``, which stock verl refuses. With a public name such as
+``math_dapo`` a user who forgets our reward function would get zeros in silence, since stock verl
+grades those for other answer forms; with ours verl stops at once. The public names are known here
+too, for rows that others wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dataflex_data.core.registry import Registry
+from dataflex_data.core.types import Verdict
+from dataflex_data.verifiers import choice, logic, math
+
+Kind = Literal["math", "choice", "logic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One ``data_source``.
+
+    Attributes:
+        name: The value of ``data_source``.
+        kind: The verifier that judges its responses.
+        stock_verl: What verl 0.9.1 does with it where no reward function is configured.
+        description: What rows carry it.
+    """
+
+    name: str
+    kind: Kind
+    stock_verl: str
+    description: str
+
+
+ROUTES: Registry[Route] = Registry("verifier route", entry_point_group="dataflex_data.routes")
+
+_REFUSES = "refuses: NotImplementedError at the first reward"
+_HASHES = "grades the number after '####' in the last 300 characters: a boxed answer gets 0"
+_BOX = "grades the last \\boxed{} by comparing strings, for example 1/2 and 0.5 differ"
+_DAPO = "grades 'Answer:' in the last 300 characters and returns -1 or 1: a boxed answer gets -1"
+_PRIME = "grades with prime_math, which uses sympy without a limit in time"
+
+_OURS: tuple[tuple[str, Kind, str], ...] = (
+    ("gsm8k", "math", "GSM8K, train and test"),
+    ("math_dapo", "math", "DAPO-Math-17k: integers"),
+    ("deepscaler", "math", "DeepScaleR-Preview: LaTeX answers"),
+    ("sciq", "choice", "SciQ: four options"),
+    ("knights_and_knaves", "logic", "Knights and Knaves"),
+    ("math", "math", "your own boxed maths"),
+    ("choice", "choice", "your own multiple choice"),
+    ("logic", "logic", "your own Knights and Knaves"),
+    ("math500", "math", "MATH-500"),
+    ("aime_2024", "math", "AIME 2024: integers with leading zeros"),
+    ("aime_2025", "math", "AIME 2025: integers"),
+    ("olympiadbench", "math", "OlympiadBench, open-ended maths in English; several answers in one gold"),
+    ("minerva_math", "math", "Minerva Math"),
+    ("kk_hard", "logic", "Knights and Knaves of 7 and 8 people"),
+    ("bbh_logical_deduction", "choice", "BIG-Bench Hard, logical deduction: options (A) to (G)"),
+    ("bbh_tracking", "choice", "BIG-Bench Hard, tracking shuffled objects: options (A) to (G)"),
+    ("zebra_logic", "choice", "ZebraLogic, multiple choice over listed texts"),
+    ("mmlu_pro_chemistry", "choice", "MMLU-Pro chemistry, up to option J"),
+    ("mmlu_pro_physics", "choice", "MMLU-Pro physics, up to option J"),
+    ("gpqa_diamond", "choice", "GPQA-Diamond: four options"),
+)  # fmt: skip
+_PUBLIC: tuple[tuple[str, Kind, str, str], ...] = (
+    ("openai/gsm8k", "math", _HASHES, "rows of verl's GSM8K example"),
+    ("math_dapo", "math", _DAPO, "rows of DAPO-Math-17k as published"),
+    ("math_dapo_reasoning", "math", _DAPO, "rows of verl's DAPO examples"),
+    ("math", "math", _DAPO, "maths rows of various origin"),
+    ("aime", "math", _DAPO, "AIME rows of various origin"),
+    ("aime24", "math", _DAPO, "AIME 2024 rows of various origin"),
+    ("aime25", "math", _DAPO, "AIME 2025 rows of various origin"),
+    ("aime_2024", "math", _DAPO, "AIME 2024 rows of various origin"),
+    ("aime_2025", "math", _DAPO, "AIME 2025 rows of various origin"),
+    ("lighteval/MATH", "math", _BOX, "rows of verl's MATH example"),
+    ("DigitalLearningGmbH/MATH-lighteval", "math", _BOX, "rows of verl's MATH example"),
+    ("HuggingFaceH4/MATH-500", "math", _BOX, "MATH-500 rows"),
+    *((f"numina_{part}", "math", _PRIME, "rows of PRIME's NuminaMath mixture") for part in (
+        "aops_forum", "synthetic_math", "amc_aime", "synthetic_amc", "cn_k12", "olympiads")),
+)  # fmt: skip
+
+for _name, _kind, _about in _OURS:
+    _route = Route(f"dataflex/{_name}", _kind, _REFUSES, _about)
+    ROUTES.register(_route.name)(_route)
+for _name, _kind, _stock, _about in _PUBLIC:
+    ROUTES.register(_name)(Route(_name, _kind, _stock, _about))
+
+
+def verify(
+    data_source: str,
+    response: str,
+    ground_truth: str,
+    extra_info: Mapping[str, Any] | None = None,
+    *,
+    symbolic: bool = False,
+) -> Verdict:
+    """Return the verdict of the route's verifier.
+
+    Args:
+        data_source: A name of `ROUTES`.
+        response: What the model wrote, without the prompt.
+        ground_truth: The gold answer.
+        extra_info: The row's; ``options`` is read for multiple choice.
+        symbolic: For maths, ask math-verify where the exact ladder cannot decide.
+
+    Raises:
+        UnknownNameError: No such route.
+        MissingExtraError: ``symbolic`` without the extra of that name.
+    """
+    kind = ROUTES.get(data_source).kind
+    if kind == "math":
+        return math.verify(response, ground_truth, symbolic=symbolic)
+    if kind == "choice":
+        return choice.verify(response, ground_truth, options=_options(extra_info))
+    return logic.verify(response, ground_truth)
+
+
+def equivalent(
+    data_source: str, gold_a: str, gold_b: str, extra_info: Mapping[str, Any] | None = None
+) -> bool:
+    r"""Return whether two golds are the same answer, such as ``1/27`` and ``\frac{1}{27}``.
+
+    Raises:
+        UnknownNameError: No such route.
+    """
+    kind = ROUTES.get(data_source).kind
+    if gold_a == gold_b:
+        return True
+    if kind == "math":
+        return math.equivalent(gold_a, gold_b)
+    if kind == "choice":
+        options = _options(extra_info)
+        letter = choice.gold_letter(gold_a, options)
+        return letter is not None and letter == choice.gold_letter(gold_b, options)
+    puzzle = logic.read_gold(gold_a)
+    return puzzle is not None and puzzle == logic.read_gold(gold_b)
+
+
+def gold_problem(
+    data_source: str, gold: str, extra_info: Mapping[str, Any] | None = None
+) -> tuple[str, str] | None:
+    """Return ``(reason, detail)`` where the verifier cannot decide this gold, ``None`` where it can.
+
+    Raises:
+        UnknownNameError: No such route.
+    """
+    kind = ROUTES.get(data_source).kind
+    if not gold.strip():
+        return "empty", "the gold answer is empty"
+    if kind == "math":
+        return math.problem_of(gold)
+    if kind == "logic":
+        if logic.read_gold(gold) is None:
+            return "not_an_assignment", "the gold answer is not a list of NAME is a ROLE"
+        return None
+    options = _options(extra_info)
+    letter = choice.gold_letter(gold, options)
+    if letter is None and options:
+        return "not_an_option", "the gold answer is neither a letter in range nor one option's text"
+    if letter is not None and options and choice.LETTERS.index(letter) >= len(options):
+        return "out_of_range", f"{letter} is not among the {len(options)} options"
+    return None
+
+
+def render_gold(data_source: str, gold: str, extra_info: Mapping[str, Any] | None = None) -> str:
+    """Return the shortest response that gives ``gold`` in the form the route's template asks for.
+
+    Raises:
+        UnknownNameError: No such route.
+    """
+    kind = ROUTES.get(data_source).kind
+    if kind == "math":
+        return math.render(gold)
+    if kind == "choice":
+        return choice.render(choice.gold_letter(gold, _options(extra_info)) or gold)
+    return logic.render(gold)
+
+
+def _options(extra_info: Mapping[str, Any] | None) -> tuple[str, ...]:
+    options = None if extra_info is None else extra_info.get("options")
+    return () if options is None else tuple(str(option) for option in options)
