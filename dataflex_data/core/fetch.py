@@ -136,6 +136,27 @@ def locate(
         SourceUnavailableError: Lists every source that was found nowhere, its files, why the hub
             failed, and the three ways to provide it.
     """
+    found, failures = locate_available(wanted, lookup, locks, sleep=sleep)
+    if failures:
+        raise SourceUnavailableError(_unavailable(wanted, lookup, failures))
+    return found
+
+
+def locate_available(
+    wanted: Mapping[str, HubDataset],
+    lookup: Lookup,
+    locks: Mapping[str, Lock] = MappingProxyType({}),
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+) -> tuple[dict[str, Located], dict[str, str]]:
+    """Return what was found, and for each source found nowhere the reason; see `locate`.
+
+    For callers that can go on with some of them, such as an audit against many benchmarks. Ask for
+    all at once: a hub without a network is then tried for the first one only.
+
+    Raises:
+        InputDataError: As `locate` does.
+    """
     local = _locate_local(wanted, lookup)
     hub = Hub(offline=lookup.offline, sleep=sleep)
     found: dict[str, Located] = {}
@@ -152,8 +173,11 @@ def locate(
             continue
         files = tuple(source_file(path, file) for file, path in snapshot.paths.items())
         found[name] = Located(name, dataset.repo_id, snapshot.commit, snapshot.origin, files)
-    if failures:
-        raise SourceUnavailableError(_unavailable(wanted, lookup, failures))
+    _check_locks(found, locks)
+    return found, failures
+
+
+def _check_locks(found: Mapping[str, Located], locks: Mapping[str, Lock]) -> None:
     problems = [
         problem
         for name, located in found.items()
@@ -166,7 +190,6 @@ def locate(
             + "; ".join(problems)
             + ". Provide the locked files, or lock the recipe anew with `dfdata recipes lock`"
         )
-    return found
 
 
 def locate_path(name: str, path: Path, dataset: HubDataset | None = None) -> Located:

@@ -16,6 +16,7 @@ from dataflex_data.core.fetch import (
     Lookup,
     SourceFile,
     locate,
+    locate_available,
     locate_path,
     matching_in_folder,
 )
@@ -208,6 +209,9 @@ def test_offline_without_files_lists_every_source_and_the_three_ways(
     ):
         assert words in message
     assert "have:" not in message
+    located, failures = locate_available(wanted, lookup)
+    assert (list(located), list(failures)) == (["have"], ["gsm8k", "sciq"])
+    assert all(f"{tmp_path}/cache" in reason for reason in failures.values())
 
 
 @pytest.mark.parametrize(
