@@ -58,7 +58,7 @@ def ours_in_full(seed: int) -> int:
 
 def reasoning_gym(seed: int) -> int:
     """Return the number of different texts among 5,000 items."""
-    texts = set()
+    texts: set[str] = set()
     for number, people in enumerate(PEOPLE):
         size = ROWS // len(PEOPLE) + (number < ROWS % len(PEOPLE))
         items = create_dataset(

@@ -151,7 +151,7 @@ class PuzzleStream:
             if solved >= _SOLVED_BEFORE_JUDGING:
                 if new * 100 < solved:
                     return
-                solved = new = 0
+                drawn = solved = new = 0
             repeats = self.thrown_away["same_form"]
             found = self._new_ones(*self._draw(rows))
             added = 0 if found is None else len(found.forms)
