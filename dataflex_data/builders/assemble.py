@@ -62,7 +62,7 @@ class EntryReport:
         label: Name of the entry.
         domain: Its domain.
         license: SPDX identifier.
-        origin: ``hub``, ``cache``, ``local`` or ``generated``.
+        origin: ``hub`` (or its cache), ``local`` or ``generated``.
         repo_id: Repository, or the entry's name.
         revision: Commit, ``"local"``, or the generator's version.
         files: Name, bytes and digest of every file read.
@@ -201,7 +201,9 @@ class _Plan:
             repo_id=self.origin(label),
         )
         if located is not None:
-            report.origin, report.revision = located.origin, located.revision
+            # The cache holds what the hub gave at that commit: a rebuild offline is the same corpus.
+            report.origin = "local" if located.origin == "local" else "hub"
+            report.revision = located.revision
             report.files = [
                 {"name": file.name, "bytes": file.bytes, "sha256": file.sha256}
                 for file in located.files
@@ -296,7 +298,13 @@ def _generate(plan: _Plan, pools: Mapping[str, Pool], notes: list[str]) -> None:
             if not isinstance(source, GeneratedSource):
                 continue
             counts = {split: by_label[entry.label] for split, by_label in wanted.items()}
-            made = source.generate(GenerationRequest(seed=plan.recipe.seed, count_by_split=counts))
+            made = source.generate(
+                GenerationRequest(
+                    seed=plan.recipe.seed,
+                    count_by_split=counts,
+                    exclude_identities={i.identity for p in pools.values() for i in p.items},
+                )
+            )
             pool = pools[entry.label]
             pool.counts.update(made.dropped)
             notes.extend(made.notes)

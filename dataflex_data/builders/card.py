@@ -62,8 +62,8 @@ Each row names its own licence in `extra_info.license`.
 
 | domain | train | validation |
 | --- | ---: | ---: |
-{%- for domain in m.rows.train.by_domain %}
-| {{ domain }} | {{ m.rows.train.by_domain[domain] }} | \
+{%- for domain in m.domains %}
+| {{ domain }} | {{ m.rows.train.by_domain.get(domain, 0) }} | \
 {{ m.rows.validation.by_domain.get(domain, 0) }} |
 {%- endfor %}
 | all | {{ m.rows.train.total }} | {{ m.rows.validation.total }} |

@@ -162,6 +162,7 @@ def _manifest(
         "name": recipe.name,
         "description": recipe.description,
         "command": command,
+        "domains": list(recipe.domains),  # in order: JSON keys are sorted, preference is not
         "recipe": recipe.model_dump(mode="json"),
         "versions": {
             "dataflex-data": __version__,

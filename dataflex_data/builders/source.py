@@ -8,7 +8,7 @@ leaves with a named reason.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -126,11 +126,13 @@ class GenerationRequest:
         seed: Seed of the recipe.
         count_by_split: Candidates wanted per split; no canonical form may be in two splits.
         exclude_files: Files whose puzzles must not occur, up to canonical form.
+        exclude_identities: Identities of rows that the corpus has from other sources already.
     """
 
     seed: int
     count_by_split: Mapping[str, int]
     exclude_files: Sequence[Path] = ()
+    exclude_identities: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

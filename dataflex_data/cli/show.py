@@ -57,7 +57,7 @@ def show(
         raise ConfigError("--split", [f"{split!r} is not one of {', '.join(SPLITS)}"])
     table = read_split(folder.expanduser(), split)
     keeps = _conditions(where or [], table)
-    shown: dict[str, list[dict[str, Any]]] = {name: [] for name in manifest["recipe"]["domains"]}
+    shown: dict[str, list[dict[str, Any]]] = {name: [] for name in manifest["domains"]}
     for record in table.to_pylist():
         rows = shown.setdefault(record["domain"], [])
         if len(rows) < n and all(keep(_flat(record)) for keep in keeps):

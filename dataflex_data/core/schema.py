@@ -21,6 +21,11 @@ SPLITS = ("train", "validation")
 UNKNOWN_INT = -1
 UNKNOWN_FLOAT = -1.0
 
+def _list_of(kind: pa.DataType) -> pa.DataType:
+    # "element" is what parquet calls it: a file read back then has this very schema.
+    return pa.list_(pa.field("element", kind))
+
+
 _MESSAGE = pa.struct([pa.field("role", pa.string()), pa.field("content", pa.string())])
 EXTRA_INFO = pa.struct(
     [
@@ -34,7 +39,7 @@ EXTRA_INFO = pa.struct(
         pa.field("difficulty", pa.float64()),
         pa.field("n_people", pa.int64()),
         pa.field("statement_depth", pa.int64()),
-        pa.field("options", pa.list_(pa.string())),
+        pa.field("options", _list_of(pa.string())),
         pa.field("support", pa.string()),
         pa.field("raw_question", pa.string()),
         pa.field("raw_answer", pa.string()),
@@ -45,7 +50,7 @@ EXTRA_INFO = pa.struct(
 ROW_SCHEMA = pa.schema(
     [
         pa.field("data_source", pa.string()),
-        pa.field("prompt", pa.list_(_MESSAGE)),
+        pa.field("prompt", _list_of(_MESSAGE)),
         pa.field("ability", pa.string()),
         pa.field(
             "reward_model",

@@ -488,7 +488,7 @@ def test_usage_errors_are_one_paragraph_and_exit_2(
 def test_show_prints_rows_by_domain(smoke: Path, cli: Cli) -> None:
     result = cli("show", smoke, "--n", 2)
     assert result.code == 0
-    assert result.out.count("dataflex/knights_and_knaves") == 2
+    assert result.out.count("  dataflex/knights_and_knaves  train row") == 2
     assert result.out.count("train row") == 6
     rows = json.loads(cli("show", smoke, "--where", "domain=logic", "--n", 3, "--json").out)
     assert [row["domain"] for row in rows] == ["logic"] * 3

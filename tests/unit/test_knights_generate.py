@@ -114,10 +114,20 @@ def test_excluded_files_keep_their_puzzles_out(tmp_path: Path) -> None:
         parse_config(KnightsParams, {"people": [3], "exclude": [str(quizzes)]}, "test")
     )
     made = source.generate(GenerationRequest(4, {"train": 200}, exclude_files=[corpus]))
+    assert [note.split(" (")[0] for note in made.notes] == ["quizzes.jsonl", "corpus.jsonl"]
+    assert "its 120 puzzles" in made.notes[0]
     forms = {c.canonical for c in made.candidates_by_split["train"]}
     assert len(forms) == 200
     assert not forms & {c.canonical for c in first}
     assert made.dropped["excluded_form"] >= 200
+
+
+def test_rows_that_the_corpus_has_already_are_not_made_again() -> None:
+    source = KnightsAndKnaves(KnightsParams(people=(4,)))
+    first = source.generate(GenerationRequest(4, {"train": 30}))
+    have = {c.canonical for c in first.candidates_by_split["train"]}
+    second = source.generate(GenerationRequest(4, {"train": 30}, exclude_identities=have))
+    assert not have & {c.canonical for c in second.candidates_by_split["train"]}
 
 
 def test_excluded_file_that_cannot_be_trusted_is_refused(tmp_path: Path) -> None:
@@ -125,10 +135,10 @@ def test_excluded_file_that_cannot_be_trusted_is_refused(tmp_path: Path) -> None
     good = generate(PuzzlePlan(4, {3: 1}), {"train": 1}).candidates_by_split["train"][0]
     path.write_text(json.dumps({"quiz": good.question}) + "\n" + json.dumps({"quiz": "?"}) + "\n")
     with pytest.raises(InputDataError, match=r"test\.jsonl: row 2: .*no list of people"):
-        excluded_forms([path])
+        excluded_forms(path)
     path.write_text(json.dumps({"question": "x"}) + "\n")
     with pytest.raises(InputDataError, match="no puzzle to exclude"):
-        excluded_forms([path])
+        excluded_forms(path)
 
 
 def test_a_text_that_says_something_else_is_caught() -> None:

@@ -1,8 +1,8 @@
-"""Canonical forms of puzzles in given files, so that none of them is generated again."""
+"""Canonical forms of the puzzles in a given file, so that none of them is generated again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,36 +27,33 @@ def forms_of(puzzles: Sequence[Puzzle]) -> list[str]:
     return texts
 
 
-def excluded_forms(paths: Iterable[Path]) -> frozenset[str]:
-    """Return the forms of all puzzles in the files.
+def excluded_forms(path: Path) -> frozenset[str]:
+    """Return the forms of all puzzles in a file.
 
     Args:
-        paths: Files with a column ``quiz`` (the published set's), or corpora of this package
+        path: A file with a column ``quiz`` (the published set's), or a corpus of this package
             (``extra_info.raw_question`` of the rows that have people), in any readable format.
 
     Raises:
-        InputDataError: A file cannot be read, holds no puzzle, or has one that cannot be parsed:
+        InputDataError: The file cannot be read, holds no puzzle, or has one that cannot be parsed:
             then nobody can promise that it does not occur. Names file and row.
     """
-    forms: set[str] = set()
-    for path in paths:
-        puzzles = []
-        for chunk in read_records(path, (), ("quiz", "extra_info")):
-            for row, record in zip(chunk.rows, chunk.records, strict=True):
-                quiz = _quiz(record)
-                if quiz is None:
-                    continue
-                try:
-                    puzzles.append(parse_quiz(quiz).puzzle)
-                except InputDataError as error:
-                    raise InputDataError(f"{path}: row {row}: {error}") from None
-        if not puzzles:
-            raise InputDataError(
-                f"{path}: holds no puzzle to exclude; give a file with a column `quiz`, or one "
-                "that `dfdata build` wrote with Knights-and-Knaves rows in it"
-            )
-        forms.update(forms_of(puzzles))
-    return frozenset(forms)
+    puzzles = []
+    for chunk in read_records(path, (), ("quiz", "extra_info")):
+        for row, record in zip(chunk.rows, chunk.records, strict=True):
+            quiz = _quiz(record)
+            if quiz is None:
+                continue
+            try:
+                puzzles.append(parse_quiz(quiz).puzzle)
+            except InputDataError as error:
+                raise InputDataError(f"{path}: row {row}: {error}") from None
+    if not puzzles:
+        raise InputDataError(
+            f"{path}: holds no puzzle to exclude; give a file with a column `quiz`, or one "
+            "that `dfdata build` wrote with Knights-and-Knaves rows in it"
+        )
+    return frozenset(forms_of(puzzles))
 
 
 def _quiz(record: Mapping[str, Any]) -> str | None:

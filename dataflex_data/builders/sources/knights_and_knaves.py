@@ -9,6 +9,7 @@ docs/knights_and_knaves.md says how puzzles are drawn, told apart and checked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -36,6 +37,7 @@ from dataflex_data.builders.source import (
 )
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.fetch import HubDataset
+from dataflex_data.core.parquet import file_sha256
 
 FEWEST_PEOPLE, MOST_PEOPLE = 2, 16
 
@@ -45,7 +47,8 @@ class KnightsParams(SourceParams):
 
     Attributes:
         people: Numbers of people, in equal shares; or a mapping of number to share.
-        depth: Largest nesting depth of a statement ("X is a knight" has depth 1).
+        depth: Largest nesting depth of a statement ("X is a knight" has depth 1; with nothing
+            deeper no puzzle has one solution, since swapping all roles gives another).
         width: Largest number of parts of an "and" or "or".
         on_shortfall: What one number of people cannot give is asked of the others, or refused.
         exclude: Files whose puzzles must not occur, up to canonical form: the published set's, or
@@ -54,7 +57,7 @@ class KnightsParams(SourceParams):
     """
 
     people: tuple[int, ...] | dict[int, float] = (2, 3, 4, 5, 6, 7, 8)
-    depth: int = Field(default=2, ge=1, le=LARGEST_DEPTH)
+    depth: int = Field(default=2, ge=2, le=LARGEST_DEPTH)
     width: int = Field(default=2, ge=2, le=LARGEST_WIDTH)
     on_shortfall: Literal["redistribute", "refuse"] = "redistribute"
     exclude: tuple[str, ...] = ()
@@ -114,7 +117,7 @@ class KnightsAndKnaves(GeneratedSource):
     template = "assignment"
     route = "dataflex/knights_and_knaves"
     license = "Apache-2.0"
-    repo_id = "dataflex/knights_and_knaves"
+    repo_id = "dataflex-data/knights_and_knaves"
     revision = f"generator-{GENERATOR_VERSION}"
 
     def generate(self, request: GenerationRequest) -> Generation:
@@ -125,17 +128,24 @@ class KnightsAndKnaves(GeneratedSource):
             InputDataError: A file to exclude cannot be read or holds a text that is no puzzle.
         """
         params = cast(KnightsParams, self.params)
-        files = [*map(Path, params.exclude), *request.exclude_files]
+        excluded = set(request.exclude_identities)
+        notes = []
+        for path in [*map(Path, params.exclude), *request.exclude_files]:
+            forms = excluded_forms(path)
+            excluded |= forms
+            digest = file_sha256(path.expanduser())
+            notes.append(f"{path.name} (sha256 {digest}): its {len(forms)} puzzles were kept out")
         plan = PuzzlePlan(
             seed=request.seed,
             weights=params.weights,
             depth=params.depth,
             width=params.width,
             names=params.names,
-            excluded=excluded_forms(files),
+            excluded=excluded,
             spread_shortfall=params.on_shortfall == "redistribute",
         )
-        return generate(plan, request.count_by_split)
+        made = generate(plan, request.count_by_split)
+        return replace(made, notes=[*notes, *made.notes])
 
 
 class PublishedParams(SourceParams):
@@ -165,7 +175,14 @@ class PublishedKnightsAndKnaves(FileSource):
     optional_columns = ("solution_text",)
     dataset = HubDataset(
         repo_id="K-and-K/knights-and-knaves",
-        files=("train/people*.jsonl", "train/people*.jsonl.gz", "train/*.parquet", "*.jsonl"),
+        files=(
+            "train/people*.jsonl",
+            "train/people*.jsonl.gz",
+            "train/*.parquet",
+            "people*.jsonl",
+            "people*.jsonl.gz",
+            "*.parquet",
+        ),
         folder_names=("knights_and_knaves", "knights-and-knaves"),
     )
 
