@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dataflex_data.builders.knights.grammar import Claim, Leaf, Puzzle, arity
+from dataflex_data.builders.knights.grammar import Claim, Leaf, arity
 from dataflex_data.builders.knights.solver import IntArray
 from dataflex_data.core.seeding import U64Array, splitmix64
 
@@ -198,21 +198,6 @@ def _speech(claim: Claim, speech: int) -> str:
     text = claim_text(claim, slots)
     capital = text if text.startswith("{") else text[0].upper() + text[1:]
     return _SPEECHES[speech].replace("{Claim}", capital).replace("{claim}", text)
-
-
-def render_puzzle(puzzle: Puzzle, names: Sequence[str], key: int) -> str:
-    """Return one puzzle's text with these names in order; ``key`` decides the phrases."""
-    n = len(puzzle.statements)
-    draws = splitmix64(np.uint64(key % 2**64) + np.arange(n + 2, dtype=np.uint64)).tolist()
-    said = [
-        _speech(statement.claim, draw % len(_SPEECHES)).format(
-            names[speaker], *[names[person] for person in statement.people]
-        )
-        for speaker, (statement, draw) in enumerate(zip(puzzle.statements, draws, strict=False))
-    ]
-    introduction = _INTRODUCTIONS[draws[n] % len(_INTRODUCTIONS)]
-    question = _QUESTIONS[draws[n + 1] % len(_QUESTIONS)]
-    return " ".join([introduction.format(count=n, names=list_text(names)), *said, question])
 
 
 def names_problem(names: Sequence[str]) -> str | None:
