@@ -19,7 +19,8 @@ from dataflex_data.core.config import Config
 from dataflex_data.core.text import normalise, words
 
 Gram = tuple[str, ...]
-ItemsOfGram = Callable[[Gram], int]
+# Given a text's words: for each of its n-grams, in order, in how many different items it stands.
+ItemsOfGrams = Callable[[Sequence[str]], Sequence[int]]
 Share = Annotated[float, Field(gt=0, le=1)]
 Channel = Literal["exact", "normalised", "containment", "jaccard", "stem", "latex", "short_run"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
@@ -95,11 +96,14 @@ class TextView:
         """Distinct n-grams of `latex`."""
         return self.grams if self.latex == self.words else ngrams(self.latex, self.n)
 
-    def gram_counts(self, items_of_gram: ItemsOfGram, *, latex: bool) -> dict[Gram, int]:
+    def gram_counts(self, items_of_grams: ItemsOfGrams, *, latex: bool) -> dict[Gram, int]:
         """Return in how many items each n-gram stands; computed once, for the benchmark side."""
         if latex not in self._counts:
-            grams = self.latex_grams if latex else self.grams
-            self._counts[latex] = {gram: items_of_gram(gram) for gram in grams}
+            held = self.latex if latex else self.words
+            counts = items_of_grams(held)
+            self._counts[latex] = {
+                tuple(held[at : at + self.n]): count for at, count in enumerate(counts)
+            }
         return self._counts[latex]
 
     def equals(self, other: TextView) -> bool:
@@ -188,14 +192,14 @@ def ngrams(all_words: Sequence[str], n: int) -> set[Gram]:
     return {tuple(all_words[at : at + n]) for at in range(len(all_words) - n + 1)}
 
 
-def compare(row: Subject, item: Subject, rule: Rule, items_of_gram: ItemsOfGram) -> Comparison:
+def compare(row: Subject, item: Subject, rule: Rule, items_of_grams: ItemsOfGrams) -> Comparison:
     """Return the comparison of one pair.
 
     Args:
         row: The training side.
         item: The benchmark side.
         rule: Thresholds; which channels flag does not matter here.
-        items_of_gram: In how many different items an n-gram stands.
+        items_of_grams: In how many different items each n-gram of a text stands.
     """
     pairs = [(r, i) for r in row.views for i in item.views]
     full_pairs = [(r, item.full) for r in row.views]
@@ -205,7 +209,7 @@ def compare(row: Subject, item: Subject, rule: Rule, items_of_gram: ItemsOfGram)
 
     def overlap(r: TextView, i: TextView, *, latex: bool = False) -> Overlap:
         mine = r.latex_grams if latex else r.grams
-        return _overlap(mine, i.gram_counts(items_of_gram, latex=latex), rule)
+        return _overlap(mine, i.gram_counts(items_of_grams, latex=latex), rule)
 
     plain_full = [overlap(r, i) for r, i in full_pairs]
     hits["containment"] = any(found.containment >= rule.containment for found in plain_full)

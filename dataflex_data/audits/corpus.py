@@ -385,9 +385,9 @@ def _with_options(stems: pa.Array, options: pa.Array | None) -> pa.Array:
     # As bytes: a cast of bytes to text would refuse the odd row that is not UTF-8.
     joined = pc.binary_join(filled, "\n").cast(pa.large_binary())
     texts = pc.fill_null(stems.cast(pa.large_binary()), b"")
-    return pc.if_else(
-        pc.greater(counts, 0), pc.binary_join_element_wise(texts, joined, b"\n"), texts
-    )
+    line_feed = pa.scalar(b"\n", type=pa.large_binary())
+    whole = pc.binary_join_element_wise(texts, joined, line_feed)
+    return pc.if_else(pc.greater(counts, 0), whole, texts)
 
 
 def _read_json(shard: Shard, layout: Layout, batch_rows: int) -> Iterator[Batch]:

@@ -124,11 +124,11 @@ class NgramIndex:
 
         numbers = {value: number for number, value in enumerate(dict.fromkeys(identity_of_item))}
         identity = np.array(
-            [numbers[identity_of_item[one.item]] for one in self.documents], dtype=np.int32
+            [numbers[identity_of_item[one.item]] for one in self.documents], dtype=np.int64
         )
-        _, gram_by_item, _ = _distinct_pairs(gram.astype(np.uint64), identity[doc])
+        held = np.unique((gram << 32) | identity[doc])
         self._all_grams = grams
-        self._items_of_gram: Array = np.bincount(gram_by_item, minlength=len(grams))
+        self._items_of_gram: Array = np.bincount(held >> 32, minlength=len(grams))
         common = self._items_of_gram >= boilerplate_items
         self.n_grams: Array = np.bincount(doc, minlength=len(lengths)).astype(np.int32)
         self.n_own: Array = np.bincount(doc[~common[gram]], minlength=len(lengths)).astype(np.int32)
@@ -218,13 +218,22 @@ class NgramIndex:
             sizes,
         )
 
-    def items_of(self, gram: Sequence[str]) -> int:
-        """Return in how many different items an n-gram of words stands."""
-        value = np.uint64(_polynomial([cached_word_hash(word) for word in gram]))
-        at = int(np.searchsorted(self._all_grams, value))
-        if at == len(self._all_grams) or self._all_grams[at] != value:
-            return 0
-        return int(self._items_of_gram[at])
+    def items_of(self, all_words: Sequence[str]) -> list[int]:
+        """Return, for each n-gram of a text in order, in how many different items it stands."""
+        from dataflex_data.audits import kernels
+
+        count = len(all_words) - self.n + 1
+        if count <= 0:
+            return []
+        stream = _hashed(all_words)
+        starts = np.array([0, len(stream)], dtype=np.int64)
+        hashes, owner = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.int32)
+        whole = np.empty(1, dtype=np.uint64)
+        power = np.uint64(_power(self.n))
+        kernels.run_hashes(stream, starts, self.n, power, hashes, owner, whole)
+        at = np.minimum(np.searchsorted(self._all_grams, hashes), len(self._all_grams) - 1)
+        found = self._all_grams[at] == hashes
+        return [int(value) for value in np.where(found, self._items_of_gram[at], 0)]
 
     def wordless(self, text: str) -> list[int]:
         """Return the documents without a word that equal ``text``, which has none either."""
@@ -485,8 +494,11 @@ def _hashed(all_words: Sequence[str]) -> Array:
 
 
 def _distinct_pairs(hashes: Array, owner: Array) -> tuple[Array, Array, Array]:
-    """Return the distinct hashes, sorted, and the distinct (hash position, owner) pairs."""
-    order = np.lexsort((owner, hashes))
+    """Return the distinct hashes, sorted, and the distinct (hash position, owner) pairs.
+
+    ``owner`` must ascend; it then ascends within each hash.
+    """
+    order = np.argsort(hashes, kind="stable")
     hashes, owner = hashes[order], owner[order]
     new_hash = np.ones(len(hashes), dtype=np.bool_)
     new_hash[1:] = hashes[1:] != hashes[:-1]

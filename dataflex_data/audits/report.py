@@ -28,6 +28,14 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     out.print(f"Rule: {summary['rule_in_words']}.")
     columns, rows = _benchmark_rows(summary)
     print_table("Per benchmark", columns, rows)
+    columns, rows = _channel_rows(summary)
+    if rows:
+        print_table("Rows by channel (a row may hit by several)", columns[:8], [r[:8] for r in rows])
+        print_table(
+            "Worst pair",
+            ["benchmark", *columns[8:]],
+            [[row[0], *row[8:]] for row in rows],
+        )
     print_table(
         "Claims of papers",
         ["claim", "holds", "pairs", "rows"],
@@ -45,6 +53,7 @@ def render_report(summary: Mapping[str, Any], findings: Sequence[Finding], corpu
     sections = [
         Section("Result", _result(summary)),
         Section("Per benchmark", _table(columns, rows)),
+        Section("Rows by channel, and the worst pair", _table(*_channel_rows(summary))),
         Section("How near the nearest row comes to each item", _distributions(summary)),
         Section(_pairs_title(findings), _pairs(findings, corpus)),
         Section(planted_title, _table(planted_columns, planted)),
@@ -59,42 +68,41 @@ def render_report(summary: Mapping[str, Any], findings: Sequence[Finding], corpu
 
 
 def _benchmark_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[object]]]:
-    columns = [
-        "benchmark",
-        "items",
-        "as runs",
-        "too short",
-        "rows flagged",
-        "items hit",
-        *CHANNELS,
-        "near",
-        "worst pair",
+    columns = ["benchmark", "items", "as runs", "too short", "rows flagged", "items hit"]
+    columns += ["near pairs", "best containment"]
+    rows: list[list[object]] = [
+        [
+            name,
+            one["items"],
+            one["items_as_runs"],
+            one["items_too_short"],
+            one["rows_flagged"],
+            one["items_hit"],
+            one["pairs_near"],
+            f"{one['best_containment']:.2f}",
+        ]
+        for name, one in summary["benchmarks"].items()
     ]
-    rows: list[list[object]] = []
-    for name, one in summary["benchmarks"].items():
-        worst = one["worst"]
-        told = (
-            f"none (best containment {one['best_containment']:.2f})"
-            if worst is None
-            else f"{worst['row_id'][:20]} ~ {worst['item_id']} "
-            f"(C {worst['containment']:.2f}, J {worst['jaccard']:.2f})"
-        )
-        rows.append(
-            [
-                name,
-                one["items"],
-                one["items_as_runs"],
-                one["items_too_short"],
-                one["rows_flagged"],
-                one["items_hit"],
-                *(one["hits"][channel]["rows"] for channel in CHANNELS),
-                one["pairs_near"],
-                told,
-            ]
-        )
     rows += [
-        [name, *["-"] * (len(columns) - 2), "not available, NOT AUDITED"]
-        for name in summary["missing_benchmarks"]
+        [name, *["-"] * (len(columns) - 2), "NOT AUDITED"] for name in summary["missing_benchmarks"]
+    ]
+    return columns, rows
+
+
+def _channel_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[object]]]:
+    """Return rows that hit by channel, and the worst pair, of the benchmarks with any pair."""
+    columns = ["benchmark", *CHANNELS, "worst pair: row", "item", "containment", "Jaccard"]
+    rows: list[list[object]] = [
+        [
+            name,
+            *(one["hits"][channel]["rows"] for channel in CHANNELS),
+            one["worst"]["row_id"],
+            one["worst"]["item_id"],
+            f"{one['worst']['containment']:.2f}",
+            f"{one['worst']['jaccard']:.2f}",
+        ]
+        for name, one in summary["benchmarks"].items()
+        if one["worst"] is not None
     ]
     return columns, rows
 
