@@ -63,9 +63,10 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratio:
-    """Parts of a ratio such as ``1:2``."""
+    """Parts of a ratio such as ``1:2``; ``is_clock`` where it could be a time such as 10:30."""
 
     parts: tuple[Value, ...]
+    is_clock: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,10 +122,10 @@ _SPACED_THOUSANDS = re.compile(r"[-+]?\s*[1-9]\d{0,2}(?: \d{3})+(?:\.\d+)?")
 _INNER_THOUSANDS = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:,\d{3})+)(?![\d,])")
 _NAME = re.compile(
     r"(?:\\?[a-zA-Z]+(?:_\{?\w+\}?)?'?(?:\s*\(\s*\\?[a-zA-Z0-9, ]+\s*\))?|\|[A-Z]{2}\||"
-    r"(?:\\angle|\\triangle)\s*[A-Z]+)"
+    r"(?:\\angle|\\triangle)\s*[A-Z]+|\(\s*\\?[a-z](?:_\{?\w+\}?)?(?:\s*,\s*\\?[a-z](?:_\{?\w+\}?)?)+\s*\))"
 )
 _SHORT_NAME = re.compile(r"\\?[a-zA-Z](?:_\{?\w+\}?)?'?(?:\s*\(\s*\\?[a-zA-Z]\s*\))?|\\[a-zA-Z]+")
-_NUMERAL = re.compile(r"([0-9A-Fa-f]+)\s*_\s*\{?\s*(\d{1,2})\s*\}?")
+_NUMERAL = re.compile(r"([0-9A-Fa-f]+)\s*_\s*(?:\{\s*\(?|\()?\s*(\d{1,2})\s*\)?\s*\}?")
 _MARKED_UNIT = re.compile(r"(.*?)\x02\s*([^\x02\x03]+?)\s*\x03\s*(?:\^\s*\{?\s*(\d)\s*\}?)?", re.S)
 _PLAIN_UNIT = re.compile(
     r"(.*[\d)}!])\s*((?<=\s)[A-Za-z][A-Za-z.]*(?:[ /-][A-Za-z.]+){0,5}|[A-Za-z]{2,}(?:/[a-z]+)?"
@@ -135,7 +136,12 @@ _TEMPERATURE = re.compile(r"(.*)°\s*\x02?\s*([CF])\s*\x03?", re.S)
 _MATRIX = re.compile(
     r"\\begin\s*\{([pbvBV]?matrix|array)\}(?:\{[lcr|]*\})?(.*)\\end\s*\{\1\}", re.S
 )
-_CONJUNCTION = re.compile(r"(?<![A-Za-z\\])(?:and|or)(?![A-Za-z])")
+_CONJUNCTION = re.compile(r"(?<![A-Za-z\\])(?:and|or|AND|OR)(?![A-Za-z])")
+_CLOCK_LIKE = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d")
+_HYPHENED = re.compile(r"\d+(?:-\d+){2,}")
+_LABELS = re.compile(r"(?:\(\d\)\s*){2,}")
+_OR = re.compile(r"(?<![A-Za-z\\])(?:or|OR)(?![A-Za-z])")
+_CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?[\s\x02\x03]*([aApP])\.?\s?[mM]\.?[\x03\s]*")
 _WORDY = re.compile(r"[^\W\d_][^\W\d_'.-]*(?:[\s-]+[^\W\d_'.-]+){0,5}")
 _PRIME = re.compile(r"(?:\^\s*\{?\s*\\prime\s*\}?)")
 
@@ -222,12 +228,25 @@ class _Form:
             return Either((together, self.listing(text.split(","), depth)))
         if _SPACED_THOUSANDS.fullmatch(text):
             return Number(self.number(text))
+        clock = _CLOCK.fullmatch(text)
+        if clock:
+            hour, minute, half = clock.groups()
+            return Words(f"{int(hour)}:{minute or '00'} {half.lower()}m")
+        if text in {"\\emptyset", "\\varnothing"}:
+            return Words("∅")
+        if text.startswith("\\boxed") and text.endswith("}") and "{" in text:
+            inner = text[text.index("{") + 1 : -1]
+            if not _closes_early(inner):
+                return self.read(inner, depth + 1)
         matrix = _MATRIX.fullmatch(text)
         if matrix:
             return self.matrix(matrix.group(2))
         parts = _split_list(text)
         if len(parts) > 1:
-            return self.listing(parts, depth)
+            several = self.listing(parts, depth)
+            if _OR.search(text) and len(_distinct(several.items)) == 1:
+                return several.items[0]  # one value in two notations
+            return several
         if "\\cup" in text:
             pieces = [piece for piece in re.split(r"\\cup(?![a-zA-Z])", text) if piece.strip()]
             items = tuple(self.read(piece, depth + 1) for piece in pieces)
@@ -239,10 +258,17 @@ class _Form:
             head, command, tail = text.partition("\\in")
             if _NAME.fullmatch(head.strip()) and command and not tail[:1].isalpha():
                 return self.read(tail, depth + 1)
+        if "\\equiv" in text and "mod" not in text:
+            text = text.replace("\\equiv", "=")
         if _RELATION.search(text):
             return self.relation(text, depth)
         if ":" in text:
             return self.ratio(text)
+        if _HYPHENED.fullmatch(text):
+            raise Unreadable("two_readings", "numbers joined by hyphens read two ways")
+        if _LABELS.fullmatch(text):
+            labels = self.listing(re.findall(r"\d", text), depth)
+            return Either((labels, self.quantity(text))) if self.lenient else labels
         if "\\pm" in text or "\\mp" in text:
             if text.count("\\pm") != 1 or "\\mp" in text:
                 raise Unreadable("signs", "it holds several plus-minus signs")
@@ -324,7 +350,10 @@ class _Form:
             name, sides = sides[0], sides[1:]
         elif len(sides) == 2:
             left, right = self.number(sides[0]), self.number(sides[1])
-            return Relation("=", exact.add(left, exact.negate(right)))
+            difference = exact.add(left, exact.negate(right))
+            if not isinstance(difference, Quotient):
+                raise Unreadable("identity", "it is an equation without an unknown")
+            return Relation("=", difference)
         answers = [self.read(side, depth + 1) for side in sides]
         if any(not same_answer(answers[0], other) for other in answers[1:]):
             raise Unreadable("relation", "it sets different values equal")
@@ -341,7 +370,8 @@ class _Form:
         parts = text.split(":")
         if len(parts) > 8:
             raise Unreadable("ratio", "it is a ratio of many parts")
-        return Ratio(tuple(self.number(part.strip().strip("\x02\x03")) for part in parts))
+        values = tuple(self.number(part.strip().strip("\x02\x03")) for part in parts)
+        return Ratio(values, bool(_CLOCK_LIKE.fullmatch(text)))
 
     def matrix(self, body: str) -> Matrix:
         rows = [row for row in re.split(r"\\\\(?:\[[^\]]*\])?", body) if row.strip()]
@@ -390,6 +420,8 @@ class _Form:
         plain = _plain_number(text)
         if plain is not None:
             return Number(plain * factor, unit)
+        if text[:1] == "-" and (numeral := _NUMERAL.fullmatch(text[1:].strip())):
+            return _numeral(numeral.group(1), int(numeral.group(2)), negative=True)
         if not unit and _WORDY.fullmatch(text) and _is_wordy(text):
             return Words(" ".join(text.casefold().replace("-", " ").split()))
         value = read_expression(text)
@@ -439,7 +471,7 @@ def same_answer(a: Answer, b: Answer) -> bool:
         if isinstance(one, Matrix) and isinstance(other, Group) and other.kind == "()":
             return _same_vector(one, other)
         if isinstance(one, Numeral) and isinstance(other, Number):
-            return other.unit == "" and str(other.value) == one.digits.lstrip("0")
+            return other.unit == "" and exact.key(other.value) == one.digits.lstrip("0")
         if isinstance(one, Ratio) and isinstance(other, Number):
             return _ratio_is(one, other)
         if isinstance(one, Relation) and isinstance(other, Number) and other.name:
@@ -531,6 +563,8 @@ def _ratio_is(ratio: Ratio, number: Number) -> bool:
 def _same_ratio(a: Ratio, b: Ratio) -> bool:
     if len(a.parts) != len(b.parts):
         return False
+    if a.is_clock and b.is_clock:
+        return a.parts == b.parts
     return all(
         exact.equal(exact.multiply(a.parts[0], part_b), exact.multiply(b.parts[0], part_a))
         for part_a, part_b in zip(a.parts, b.parts, strict=True)
@@ -576,12 +610,12 @@ def _plain_number(text: str) -> int | Fraction | None:
     return None
 
 
-def _numeral(digits: str, base: int) -> Answer:
+def _numeral(digits: str, base: int, *, negative: bool = False) -> Answer:
     if base == 10 and digits.isdigit():
-        return Number(int(digits))
+        return Number(-int(digits) if negative else int(digits))
     if not 2 <= base <= 36 or any(int(digit, 36) >= base for digit in digits):
         raise Unreadable("numeral", f"{digits} is not a numeral of base {base}")
-    return Numeral(digits.upper(), base)
+    return Numeral(("-" if negative else "") + digits.upper(), base)
 
 
 def _plain_name(name: str) -> str:
@@ -637,7 +671,7 @@ def _split_list(text: str) -> list[str]:
             if not thousands:
                 parts.append(text[start:at])
                 start = at + 1
-        elif depth == 0 and sign in "ao" and (match := _CONJUNCTION.match(text, at)):
+        elif depth == 0 and sign in "aoAO" and (match := _CONJUNCTION.match(text, at)):
             parts.append(text[start:at])
             start = match.end()
             at = start - 1

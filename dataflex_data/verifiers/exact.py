@@ -180,7 +180,7 @@ def logarithm(base: Value) -> Value:
     total: Value = 0
     for sign, number in ((1, base.numerator), (-1, base.denominator)):
         for prime, times in _factors(number):
-            total = add(total, multiply(sign * times, symbol(f"ln({prime})")))
+            total = add(total, multiply(sign * times, symbol(f"ln{prime}")))
     return total
 
 
@@ -205,7 +205,7 @@ def symbols(a: Value) -> set[str]:
 def key(a: Value) -> str:
     """Return a text that equal sums share, for use inside larger symbols."""
     if not isinstance(a, Quotient):
-        return str(a)
+        return _digits(a)
     top, bottom = _spelled(a.top), _spelled(a.bottom)
     return top if a.bottom == _ONE else f"({top})/({bottom})"
 
@@ -214,8 +214,17 @@ def _spelled(side: Sum) -> str:
     parts = []
     for monomial, factor in side.items():
         product = "*".join(f"{part}^{exp}" for part, exp in monomial)
-        parts.append(product if factor == 1 and product else f"{factor}*{product}")
+        parts.append(product if factor == 1 and product else f"{_digits(factor)}*{product}")
     return "+".join(sorted(parts))
+
+
+def _digits(a: int | Fraction) -> str:
+    # Python refuses to write integers of more than 4,300 digits in decimal.
+    top, bottom = (
+        hex(part) if part.bit_length() > 10_000 else str(part)
+        for part in (a.numerator, a.denominator)
+    )
+    return top if bottom == "1" else f"{top}/{bottom}"
 
 
 def _quotient(a: Value) -> Quotient:

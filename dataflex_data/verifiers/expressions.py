@@ -27,36 +27,36 @@ from dataflex_data.verifiers.exact import (
 )
 
 _MAX_DEPTH = 24
-_MAX_FACTORIAL = 1_000
+_MAX_FACTORIAL = 3_000
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+(?![\d.]))?)"
     r"|(?P<command>\\[a-zA-Z]+)|(?P<letter>[a-zA-Z])|(?P<sign>\*\*|[-+*/^_(){}\[\]!]))"
 )
 _LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _NUMBER = re.compile(r"(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
+_REPEATING = re.compile(r"(\d*)\.(\d*)\\(?:overline|bar|dot)\s*\{?\s*(\d+)\s*\}?")
 _GREEK = {
-    f"\\{name}"
-    for name in (
-        "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu "
-        "xi rho sigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Sigma Phi "
-        "Psi Omega infty ell"
-    ).split()
-}
+    "\\alpha", "\\beta", "\\gamma", "\\delta", "\\epsilon", "\\varepsilon", "\\zeta", "\\eta",
+    "\\theta", "\\vartheta", "\\iota", "\\kappa", "\\lambda", "\\mu", "\\nu", "\\xi", "\\rho",
+    "\\sigma", "\\tau", "\\upsilon", "\\phi", "\\varphi", "\\chi", "\\psi", "\\omega", "\\Gamma",
+    "\\Delta", "\\Theta", "\\Lambda", "\\Xi", "\\Sigma", "\\Phi", "\\Psi", "\\Omega", "\\infty",
+    "\\ell",
+}  # fmt: skip
 _FUNCTIONS = {
-    f"\\{name}"
-    for name in (
-        "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log lg exp"
-    ).split()
-}
+    "\\sin", "\\cos", "\\tan", "\\cot", "\\sec", "\\csc", "\\arcsin", "\\arccos", "\\arctan",
+    "\\sinh", "\\cosh", "\\tanh", "\\ln", "\\log", "\\lg", "\\exp",
+}  # fmt: skip
 _PRODUCT = {"*", "\\cdot", "\\times", "\\ast"}
 _STARTS = {"number", "letter"}
 # Short words that would read as a product of variables, so that "no" would equal "on".
 _SHORT_WORDS = {
     "no", "yes", "odd", "even", "or", "and", "not", "all", "any", "one", "two", "six", "ten", "the",
     "is", "of", "to", "in", "am", "pm", "on", "an", "if", "red", "sum", "max", "min", "gcd", "lcm",
-    "mod", "inf", "sup", "dne", "nan", "sun", "mon", "tue", "wed", "thu", "fri", "sat", "day", "let",
+    "mod", "inf", "sup", "dne", "nan", "sun", "mon", "tue", "wed", "thu", "fri", "sat", "day",
+    "let",
 }  # fmt: skip
 _LONGEST_PRODUCT = 3
+_CAPITALISED = re.compile("[A-Z][a-z]{2,}")
 
 
 def read_expression(text: str) -> Value:
@@ -66,10 +66,16 @@ def read_expression(text: str) -> Value:
         Unreadable: It is not an expression, reads two ways, or is beyond a bound.
     """
     for word in _LETTERS.finditer(text):
-        if len(word.group()) > _LONGEST_PRODUCT or word.group().lower() in _SHORT_WORDS:
+        if (
+            len(word.group()) > _LONGEST_PRODUCT
+            or _CAPITALISED.fullmatch(word.group())
+            or word.group().lower() in _SHORT_WORDS
+        ):
             if word.group() in {"sqrt"}:
                 continue
             raise Unreadable("prose", f"it holds the word {word.group()[:30]!r}")
+    if "\\overline" in text or "\\bar" in text or "\\dot" in text:
+        text = _REPEATING.sub(_as_fraction, text)
     return _Reader(text.replace("sqrt", "\\sqrt").replace("\\\\sqrt", "\\sqrt")).whole()
 
 
@@ -87,6 +93,13 @@ def read_number(text: str) -> int | Fraction:
         raise Unreadable("tower", f"an exponent is above {MAX_EXPONENT:,}")
     digits = int((whole or "") + decimals or "0")
     return digits * 10**shift if shift >= 0 else Fraction(digits, 10**-shift)
+
+
+def _as_fraction(match: re.Match[str]) -> str:
+    whole, fixed, repeated = match.groups()
+    top = int(whole + fixed + repeated or "0") - int(whole + fixed or "0")
+    bottom = (10 ** len(repeated) - 1) * 10 ** len(fixed)
+    return f"({{{top}}}/{{{bottom}}})"
 
 
 class _Reader:
@@ -198,9 +211,10 @@ class _Reader:
             return None
         if not 0 < top < bottom:
             raise Unreadable("two_readings", "a number before a fraction reads two ways")
-        if self.peek() in {"^", "!"} or self.starts_a_factor():
-            if self.peek() not in {"\\pi", "\\sqrt"}:
-                raise Unreadable("two_readings", "a mixed number in a product reads two ways")
+        follows = self.peek()
+        in_product = follows in {"^", "!"} or self.starts_a_factor()
+        if in_product and follows not in {"\\pi", "\\sqrt"}:
+            raise Unreadable("two_readings", "a mixed number in a product reads two ways")
         return Fraction(whole * bottom + top, bottom)
 
     def plain_argument(self) -> int | None:
@@ -275,6 +289,8 @@ class _Reader:
             return self.group("{", "}")
         if kind == "letter":
             self.at += 1
+            if token in {"f", "g"} and self.peek() == "(":
+                return symbol(f"{token}({key(self.group('(', ')'))})")
             return symbol("e") if token == "e" and self.peek() != "_" else self.named(token)
         if token == "\\pi":
             self.at += 1
@@ -338,7 +354,7 @@ class _Reader:
             self.at += 1
             base = self.argument()
         if self.peek() == "^":
-            raise Unreadable("functions", "a power of a function")
+            raise Unreadable("symbolic_only", "it holds a power of a function")
         bare = self.peek() not in {"(", "{"}
         argument = self.atom()
         if bare and (self.starts_a_factor() or self.peek() in {"^", "!"}):

@@ -41,6 +41,15 @@ _SYMBOLS = str.maketrans(
     }
 )  # fmt: skip
 
+_GLUE = re.compile(
+    r"\\(?:text|textbf|mathrm|mbox)\s*\{|\\(?:quad|qquad|left|right|;|,|:|!|\(|\)|\[|\]| )"
+    r"|[{}$*\s]+"
+)
+_JOINTS = {
+    "or", "and", ",", "/", ";", "&", "|", ", or", ", and", "and/or", "or maybe", "or perhaps",
+    "or possibly", "or else", ", or maybe", "or even", "or just",
+}  # fmt: skip
+
 
 class Box(NamedTuple):
     """One complete box: its content and where the whole command starts and ends."""
@@ -116,13 +125,6 @@ def joined(between: str) -> bool:
     """Return whether the text between two boxes makes them one answer with two values."""
     bare = _GLUE.sub(" ", between).strip().lower()
     return bare in _JOINTS
-
-
-_GLUE = re.compile(
-    r"\\(?:text|textbf|mathrm|mbox)\s*\{|\\(?:quad|qquad|left|right|;|,|:|!|\(|\)|\[|\]| )|[{}$*\s]+"
-)
-_JOINTS = {"or", "and", ",", "/", ";", "&", "|", ", or", ", and", "and/or", "or maybe", "or perhaps",
-           "or possibly", "or else", ", or maybe", "or even", "or just"}  # fmt: skip
 
 
 def _last_command(text: str, end: int) -> int:

@@ -16,6 +16,7 @@ from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers.extraction import after_thinking, last_boxes
 
 MAX_BLOCK = 4_000
+_WINDOW = 20_000  # characters from the end in which a final answer is looked for
 _ROLE_PAIRS = (
     ("knight", "knave"), ("pioneer", "laggard"), ("saint", "sinner"), ("hero", "villain"),
     ("angel", "devil"), ("altruist", "egoist"), ("sage", "fool"), ("truth-teller", "liar"),
@@ -51,6 +52,8 @@ _LEADS = {"therefore", "thus", "so", "hence", "then", "that", "while", "whereas"
           "since", "also", "meanwhile", "finally", "consequently", "conclusion", "means", "in",
           "we", "have", "conclude", "deduce", "find", "know", "this", "and"}  # fmt: skip
 _SENTENCE_END = {".", ";", "\n", "!"}
+_BREAKS = _SENTENCE_END | _LEADS | _ARTICLES | _COPULA
+_PRONOUNS = {"she", "he", "it", "who", "which", "there", "role", "person", "answer", "follows"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,28 +150,32 @@ def _cleaned(text: str) -> str:
 
 
 def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, list[str]]:
-    """Return the block that holds the answer, how it was found, and the paragraphs beside it."""
-    start = text.rfind("<answer>")
-    final = None
-    window = max(0, len(text) - 20_000)
-    for final in _FINAL.finditer(text, window):  # noqa: B007
-        pass
+    """Return the block that holds the answer, how it was found, and the paragraphs beside it.
+
+    Of a box, an answer tag and a marker such as "final answer", the last one decides.
+    """
+    final = _last_marker(text)
+    after = final.start() if final else -1
     boxes = last_boxes(text) if "box" in text else []
-    if boxes and any(role in boxes[-1].content.lower() for role in puzzle.roles):
-        if final is None or final.end() <= boxes[-1].start or final.start() < boxes[-1].end:
-            joined = "\n".join(box.content for box in boxes)
-            return _cleaned(joined[:MAX_BLOCK]), "box", []
-    if start >= 0:
-        match = _ANSWER_TAG.match(text, start)
-        if match and (final is None or final.start() < match.end()):
-            return _cleaned(match.group(1)[:MAX_BLOCK]), "answer_tag", []
-    if final is not None:
+    boxed = "\n".join(box.content for box in boxes)
+    if boxes and after < boxes[-1].end and any(role in boxed.lower() for role in puzzle.roles):
+        return _cleaned(boxed[:MAX_BLOCK]), "box", []
+    tag = _ANSWER_TAG.match(text, max(0, text.rfind("<answer>")))
+    if tag and after < tag.end():
+        return _cleaned(tag.group(1)[:MAX_BLOCK]), "answer_tag", []
+    if final:
         return _marked_block(text[final.end() :], puzzle)
-    paragraphs = _paragraphs(text[-20_000:])
+    paragraphs = _paragraphs(text[-_WINDOW:])
     if not paragraphs:
         return "", "last_paragraph", []
-    last = paragraphs[-1]
-    return _cleaned(last[:MAX_BLOCK]), "last_paragraph", paragraphs[:-1]
+    return _cleaned(paragraphs[-1][:MAX_BLOCK]), "last_paragraph", paragraphs[:-1]
+
+
+def _last_marker(text: str) -> re.Match[str] | None:
+    last = None
+    for last in _FINAL.finditer(text, max(0, len(text) - _WINDOW)):  # noqa: B007 - only the last
+        pass
+    return last
 
 
 def _marked_block(text: str, puzzle: Puzzle) -> tuple[str, str, list[str]]:
@@ -252,37 +259,21 @@ def _subjects(
         if negated and previous and back >= 0 and tokens[back] in {"and", ",", "but"}:
             return previous, True, ""
         return _listed_after(tokens, at, puzzle)
-    if tokens[back : back + 1] == ["both"] or tokens[back : back + 1] == ["all"]:
-        pass
     names: list[str] = []
     while back >= 0:
         token = tokens[back]
-        if token in _EVERYONE:
-            if names:
-                break
-            return list(puzzle.assignment), negated, ""
-        if token == "they" and not names:
-            return list(puzzle.assignment), negated, ""
+        if token in _EVERYONE or token == "they":
+            return names or list(puzzle.assignment), negated, ""
         if token in puzzle.assignment:
             names.append(token)
         elif token in _JOINERS:
-            if back >= 1 and tokens[back - 1] in {*puzzle.roles, *(f"{r}s" for r in puzzle.roles)}:
+            if back >= 1 and tokens[back - 1].removesuffix("s") in puzzle.roles:
                 break
-        elif token in _SENTENCE_END or token in _LEADS or token in _ARTICLES or token.isdigit():
-            break
-        elif token in _COPULA:
-            break
-        elif token in {*puzzle.roles, *(f"{role}s" for role in puzzle.roles)}:
+        elif names or token in _BREAKS or token in _PRONOUNS or token.isdigit() or token.removesuffix("s") in puzzle.roles:
             break
         else:
-            if names:
-                break
-            if token in {"she", "he", "it", "who", "which", "there", "role", "person", "answer"}:
-                return [], negated, ""
             return [token], negated, ""
         back -= 1
-    if not names:
-        return [], negated, ""
     return names, negated, ""
 
 

@@ -8,19 +8,20 @@ with a hard time limit. No floats, no evaluation of code, bounded time.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 
 from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers import symbolic as _symbolic
 from dataflex_data.verifiers.answers import (
     Answer,
+    Group,
     Number,
     read_answer,
     same_answer,
     spelling,
-    tidy,
 )
-from dataflex_data.verifiers.exact import Unreadable
+from dataflex_data.verifiers.exact import Unreadable, symbols
 from dataflex_data.verifiers.extraction import (
     MAX_ANSWER,
     Box,
@@ -28,8 +29,6 @@ from dataflex_data.verifiers.extraction import (
     has_open_box,
     last_boxes,
 )
-
-_HEDGES = (" or ", "or ", "/", " and/or ")
 
 
 @lru_cache(maxsize=65536)
@@ -100,7 +99,7 @@ def compare(answer: str, gold: str, *, symbolic: bool = False) -> Verdict:
             if same_answer(form, found):
                 return Verdict(1.0, answer, f"it equals the gold answer as {_NAMES[step]}", step)
             if not _open_to_symbols(form, found):
-                return Verdict(0.0, answer, _difference(form, found, gold), step)
+                return _different(answer, form, found, gold)
     if spelling(answer) == _gold_spelling(gold):
         return Verdict(1.0, answer, "it is spelled as the gold answer but for spaces", "spelling")
     if symbolic and (why is None or why.kind not in _REFUSED):
@@ -113,7 +112,7 @@ def compare(answer: str, gold: str, *, symbolic: bool = False) -> Verdict:
         return Verdict(
             0.0, answer, f"the gold answer is only compared as text: {form.detail}", "spelling"
         )
-    return Verdict(0.0, answer, _difference(form, found, gold), _step(form))
+    return _different(answer, form, found, gold)
 
 
 _REFUSED = {"tower", "too_long", "deep", "empty", "too_many_items", "too_many_terms"}
@@ -130,28 +129,43 @@ def _step(form: Answer) -> str:
     if isinstance(form, Number):
         if isinstance(form.value, int):
             return "integer"
-        return "exact" if hasattr(form.value, "top") else "rational"
-    return "group" if hasattr(form, "items") else "form"
+        return "rational" if isinstance(form.value, Fraction) else "exact"
+    return "group" if isinstance(form, Group) else "form"
 
 
 def _open_to_symbols(form: Answer, found: Answer) -> bool:
-    """Return whether two unequal forms might still be equal beyond what the ladder knows."""
-    return any(_has_functions(one) for one in (form, found))
+    """Return whether two unequal forms might be equal by an identity the ladder does not know."""
+    if isinstance(form, Group) and isinstance(found, Group):
+        same_shape = form.kind == found.kind and len(form.items) == len(found.items)
+        return same_shape and (_has_functions(form) or _has_functions(found))
+    if isinstance(form, Number) and isinstance(found, Number):
+        return _has_functions(form) or _has_functions(found)
+    return False
 
 
 def _has_functions(form: Answer) -> bool:
     if isinstance(form, Number):
-        from dataflex_data.verifiers.exact import symbols
-
         return any("(" in name for name in symbols(form.value))
-    items = getattr(form, "items", ())
-    return any(_has_functions(item) for item in items)
+    return isinstance(form, Group) and any(map(_has_functions, form.items))
 
 
-def _difference(form: Answer, found: Answer, gold: str) -> str:
+def _different(answer: str, form: Answer, found: Answer, gold: str) -> Verdict:
     if type(form) is type(found):
-        return f"it is not equal to {gold}"
-    return f"it is a {type(found).__name__.lower()}, the gold answer {gold} is not"
+        return Verdict(0.0, answer, f"it is not equal to {gold}", _step(form))
+    kinds = _KINDS[type(found).__name__], _KINDS[type(form).__name__]
+    return Verdict(0.0, answer, f"it is {kinds[0]}, the gold answer {gold} is {kinds[1]}", "form")
+
+
+_KINDS = {
+    "Number": "one value",
+    "Group": "several values",
+    "Matrix": "a matrix",
+    "Relation": "a relation",
+    "Ratio": "a ratio",
+    "Words": "words",
+    "Either": "a number with separators or a list",
+    "Numeral": "a numeral in another base",
+}
 
 
 @lru_cache(maxsize=65536)
@@ -194,7 +208,7 @@ def problem_of(gold: str) -> tuple[str, str] | None:
     if verify(render(gold), gold).score != 1.0:
         return "unbalanced", "it does not survive being written in a box"
     if _has_functions(form):
-        return "functions", "it holds a function that only the extra symbolic can compare"
+        return "symbolic_only", "it holds a function that only the extra symbolic can compare"
     return None
 
 
@@ -211,6 +225,3 @@ def equivalent(a: str, b: str) -> bool:
     if isinstance(form_a, Unreadable) or isinstance(form_b, Unreadable):
         return False
     return same_answer(form_a, form_b)
-
-
-__all__ = ["compare", "equivalent", "problem_of", "read_gold", "render", "tidy", "verify"]

@@ -42,6 +42,7 @@ _REFUSES = "refuses: NotImplementedError at the first reward"
 _HASHES = "grades the number after '####' in the last 300 characters: a boxed answer gets 0"
 _BOX = "grades the last \\boxed{} by comparing strings, for example 1/2 and 0.5 differ"
 _DAPO = "grades 'Answer:' in the last 300 characters and returns -1 or 1: a boxed answer gets -1"
+_GEO = "grades the last \\boxed{} with mathruler and <think> tags, if mathruler is installed"
 _PRIME = "grades with prime_math, which uses sympy without a limit in time"
 
 _OURS: tuple[tuple[str, Kind, str], ...] = (
@@ -56,7 +57,7 @@ _OURS: tuple[tuple[str, Kind, str], ...] = (
     ("math500", "math", "MATH-500"),
     ("aime_2024", "math", "AIME 2024: integers with leading zeros"),
     ("aime_2025", "math", "AIME 2025: integers"),
-    ("olympiadbench", "math", "OlympiadBench, open-ended maths in English; several answers in one gold"),
+    ("olympiadbench", "math", "OlympiadBench, maths in English; some golds list several answers"),
     ("minerva_math", "math", "Minerva Math"),
     ("kk_hard", "logic", "Knights and Knaves of 7 and 8 people"),
     ("bbh_logical_deduction", "choice", "BIG-Bench Hard, logical deduction: options (A) to (G)"),
@@ -79,6 +80,7 @@ _PUBLIC: tuple[tuple[str, Kind, str, str], ...] = (
     ("lighteval/MATH", "math", _BOX, "rows of verl's MATH example"),
     ("DigitalLearningGmbH/MATH-lighteval", "math", _BOX, "rows of verl's MATH example"),
     ("HuggingFaceH4/MATH-500", "math", _BOX, "MATH-500 rows"),
+    ("hiyouga/geometry3k", "math", _GEO, "rows of verl's Geometry3K example"),
     *((f"numina_{part}", "math", _PRIME, "rows of PRIME's NuminaMath mixture") for part in (
         "aops_forum", "synthetic_math", "amc_aime", "synthetic_amc", "cn_k12", "olympiads")),
 )  # fmt: skip
@@ -143,7 +145,7 @@ def equivalent(
 def gold_problem(
     data_source: str, gold: str, extra_info: Mapping[str, Any] | None = None
 ) -> tuple[str, str] | None:
-    """Return ``(reason, detail)`` where the verifier cannot decide this gold, ``None`` where it can.
+    """Return ``(reason, detail)`` where the verifier cannot decide this gold, else ``None``.
 
     Raises:
         UnknownNameError: No such route.

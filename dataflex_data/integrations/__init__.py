@@ -1,0 +1,1 @@
+"""Adapters to the frameworks that host us: the only place that may import verl or ray."""

@@ -1,0 +1,1 @@
+"""What plugs into verl. Importing this package needs neither verl nor torch."""
