@@ -1,0 +1,34 @@
+"""Domain samplers: exact quotas by mixers that may change their proportions at every step.
+
+`DataFlexSampler` needs torch (extra ``torch``); everything else here runs without it, so that a
+mixture can be simulated and audited anywhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+_HOMES = {
+    "DataFlexSampler": "dataflex_data.samplers.domain_sampler",
+    "DomainIndex": "dataflex_data.samplers.domain_index",
+    "DomainStats": "dataflex_data.samplers.domain_tracker",
+    "DomainTracker": "dataflex_data.samplers.domain_tracker",
+    "MIXERS": "dataflex_data.samplers.mixer",
+    "Mixer": "dataflex_data.samplers.mixer",
+    "MixerParams": "dataflex_data.samplers.mixer",
+    "MixtureStream": "dataflex_data.samplers.stream",
+    "StepSignals": "dataflex_data.samplers.domain_tracker",
+    "build_mixer": "dataflex_data.samplers.mixer",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,316 @@
+"""Whole batches: proportions to quotas, quotas to rows, in an order that any beginning of fits.
+
+Several batches can be planned in one go where their proportions are known; that changes the speed
+and nothing else. Every batch is checked against the data before it leaves.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dataflex_data.core.errors import InputDataError, MixtureError
+from dataflex_data.core.seeding import keyed_hash
+from dataflex_data.core.simplex import (
+    MAX_BATCH,
+    UNIT,
+    FloatArray,
+    IntArray,
+    Quota,
+    fixed_shares,
+    plan_quota,
+)
+from dataflex_data.samplers.domain_index import DomainIndex
+from dataflex_data.samplers.draws import DomainDraws, DrawState
+
+_SLOT_PATTERNS = 512
+_UNCAPPED = 1 << 40
+
+
+class MixtureWarning(UserWarning):
+    """Something about the mixture that is allowed, and that one should know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where the order stands between two batches.
+
+    Attributes:
+        step: Ordinal of the next batch.
+        draws: Per domain, where its draws stand.
+        deficit: Per domain, what it is owed, in `UNIT`-ths of a row; sums to zero.
+    """
+
+    step: int
+    draws: list[DrawState]
+    deficit: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """Why a batch is what it is.
+
+    Attributes:
+        before: Where the order stood; its step is the batch's.
+        proportions_D: What was asked for.
+        counts: Rows per domain.
+        deficit_after: What each domain is owed after it.
+    """
+
+    before: Position
+    proportions_D: FloatArray  # noqa: N815 - shape suffix
+    counts: list[int]
+    deficit_after: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A planned batch and its rows, in the order in which they are handed out."""
+
+    plan: BatchPlan
+    rows: IntArray
+
+    @property
+    def step(self) -> int:
+        """Ordinal, from 0."""
+        return self.plan.before.step
+
+
+class BatchPlanner:
+    """Plans batch after batch from a position on.
+
+    Args:
+        index: Rows by domain.
+        batch_size: Rows of a batch.
+        seed: Decides the order; nothing else does.
+        max_epochs: How often a domain's rows may be drawn: one number, or by name.
+
+    Raises:
+        InputDataError: The batch is larger than the data, or a number is out of range.
+    """
+
+    def __init__(
+        self,
+        index: DomainIndex,
+        batch_size: int,
+        seed: int,
+        max_epochs: int | Mapping[str, int] | None,
+    ) -> None:
+        if batch_size > index.n_rows:
+            raise InputDataError(
+                f"a batch of {batch_size:,} rows is larger than the data, which have "
+                f"{index.n_rows:,} rows in {len(index.names)} domains"
+            )
+        if batch_size > MAX_BATCH:
+            raise InputDataError(f"batch_size must be at most {MAX_BATCH:,}, got {batch_size:,}")
+        self.index, self.batch_size, self.seed = index, batch_size, seed
+        self._caps = None if max_epochs is None else _epoch_caps(max_epochs, index)
+        by_key = sorted(range(len(index.names)), key=lambda d: keyed_hash(seed, index.names[d]))
+        self._tie_rank: list[int] = np.argsort(by_key).tolist()
+        self._slots: dict[tuple[int, ...], tuple[IntArray, IntArray]] = {}
+        self._shares: tuple[FloatArray, list[int]] | None = None
+        self.go_to(Position(0, [(0, 0, ())] * len(index.names), [0] * len(index.names)))
+
+    def go_to(self, position: Position) -> None:
+        """Continue from ``position``. Nothing is computed before the next batch is planned."""
+        self._step, self._deficit = position.step, list(position.deficit)
+        self._draws = [
+            DomainDraws(size, self.seed, name, state)
+            for name, size, state in zip(
+                self.index.names, self.index.sizes_D.tolist(), position.draws, strict=True
+            )
+        ]
+        self.exhausted: set[int] = set()
+
+    @property
+    def position(self) -> Position:
+        """Where the next batch begins."""
+        return Position(self._step, [draws.state for draws in self._draws], self._deficit)
+
+    @property
+    def unused_D(self) -> IntArray:  # noqa: N802 - shape suffix
+        """Rows of each domain's current epoch that are not drawn yet."""
+        return np.array([draws.unused for draws in self._draws], dtype=np.int64)
+
+    @property
+    def rows_left(self) -> list[int] | None:
+        """Rows per domain that ``max_epochs`` still allows; ``None`` without it."""
+        if self._caps is None:
+            return None
+        return [
+            max(0, cap * draws.size - draws.drawn)
+            for cap, draws in zip(self._caps, self._draws, strict=True)
+        ]
+
+    def next_counts(self, proportions_D: FloatArray) -> list[int] | None:
+        """Return the quota the next batch would have; nothing is drawn."""
+        quota = self._quota(self._deficit, proportions_D, self.rows_left, announce=False)
+        return None if quota is None else quota.counts
+
+    def plan(self, proportions: Sequence[FloatArray]) -> list[Batch]:
+        """Return one batch for each of ``proportions``; fewer where ``max_epochs`` ends the data.
+
+        Raises:
+            MixtureError: The rows planned are not in the domains that the quota asks for.
+        """
+        quotas: list[Quota] = []
+        deficits = [self._deficit]
+        left = self.rows_left
+        for p in proportions:
+            quota = self._quota(deficits[-1], p, left)
+            if quota is None:
+                break
+            if left is not None:
+                left = [rows - count for rows, count in zip(left, quota.counts, strict=True)]
+            quotas.append(quota)
+            deficits.append(quota.deficit)
+        if not quotas:
+            return []
+        rows, draws_before = self._draw(quotas)
+        batches = []
+        for number, quota in enumerate(quotas):
+            before = Position(
+                self._step + number, [states[number] for states in draws_before], deficits[number]
+            )
+            plan = BatchPlan(before, proportions[number], quota.counts, quota.deficit)
+            batches.append(Batch(plan, rows[number]))
+        self._deficit = deficits[-1]
+        self._step += len(quotas)
+        return batches
+
+    def _draw(self, quotas: Sequence[Quota]) -> tuple[list[IntArray], list[list[DrawState]]]:
+        """Return the rows of each batch, and per domain where its draws stood before each."""
+        counts_SD = np.array([quota.counts for quota in quotas], dtype=np.int64)
+        pools, states = [], []
+        for d, draws in enumerate(self._draws):
+            places, before = draws.draw_each(counts_SD[:, d].tolist())
+            pools.append(self.index.rows(d, places))
+            states.append(before)
+        pool = np.concatenate(pools)
+        totals_D = counts_SD.sum(axis=0)
+        first_SD = np.cumsum(counts_SD, axis=0) - counts_SD + (np.cumsum(totals_D) - totals_D)
+        rows = []
+        for quota, first_D in zip(quotas, first_SD, strict=True):
+            domain_B, number_B = self._slot_pattern(quota.counts)
+            batch = pool[first_D[domain_B] + number_B]
+            if not self.index.are_in(batch, domain_B).all():
+                self._refuse(batch, quota.counts)
+            rows.append(batch)
+        return rows, states
+
+    def _slot_pattern(self, counts: list[int]) -> tuple[IntArray, IntArray]:
+        """Return, per slot of a batch, its domain and its number within the domain.
+
+        The j-th of n rows stands at (j + 1/2) / n of the batch, so that any beginning of the batch
+        is near the quota: a trainer may fetch it in pieces.
+        """
+        key = tuple(counts)
+        found = self._slots.get(key)
+        if found is None:
+            counts_D = np.array(counts, dtype=np.int64)
+            domain = np.repeat(np.arange(len(counts)), counts_D)
+            number = np.arange(domain.size) - np.repeat(np.cumsum(counts_D) - counts_D, counts_D)
+            place = (2 * number + 1) / (2 * counts_D[domain])
+            order = np.lexsort((np.array(self._tie_rank)[domain], place))
+            if len(self._slots) >= _SLOT_PATTERNS:
+                self._slots.clear()
+            found = self._slots[key] = (domain[order], number[order])
+        return found
+
+    def _refuse(self, rows: IntArray, counts: list[int]) -> None:
+        found = np.bincount(self.index.domains_of(rows), minlength=len(counts)).tolist()
+        listed = "; ".join(
+            f"{name} {got} of {want}"
+            for name, got, want in zip(self.index.names, found, counts, strict=True)
+        )
+        raise MixtureError(
+            f"the rows planned from batch {self._step} on are not in the domains asked for "
+            f"({listed}); the index does not fit the data"
+        )
+
+    def _quota(
+        self,
+        deficit: list[int],
+        proportions_D: FloatArray,
+        left: list[int] | None,
+        *,
+        announce: bool = True,
+    ) -> Quota | None:
+        if left is not None:
+            return self._capped_quota(deficit, proportions_D, left, announce=announce)
+        if self._shares is None or self._shares[0] is not proportions_D:
+            self._shares = (proportions_D, fixed_shares(proportions_D).tolist())
+        return plan_quota(deficit, self._shares[1], self.batch_size, self._tie_rank)
+
+    def _capped_quota(
+        self, deficit: list[int], proportions_D: FloatArray, left: list[int], *, announce: bool
+    ) -> Quota | None:
+        """Return a quota within what ``max_epochs`` leaves, or ``None`` where none is a batch."""
+        alive_D = (np.array(left) > 0) & (proportions_D > 0)
+        if announce:
+            self._announce_exhausted(left)
+        if int(np.array(left)[alive_D].sum()) < self.batch_size:
+            if announce:
+                self._announce_end(left)
+            return None
+        weights = np.where(alive_D, proportions_D, 0.0)
+        shares = fixed_shares(weights / weights.sum())
+        owed = np.array(deficit, dtype=np.int64)
+        orphaned = int(owed[~alive_D].sum())
+        split = [orphaned * share // UNIT for share in shares.tolist()]
+        split[int(np.argmax(shares))] += orphaned - sum(split)
+        owed = np.where(alive_D, owed, 0) + np.array(split, dtype=np.int64)
+        quota = plan_quota(owed.tolist(), shares.tolist(), self.batch_size, self._tie_rank)
+        counts, rest = quota.counts, quota.deficit
+        for d, rows in enumerate(left):
+            excess = max(0, counts[d] - rows)
+            counts[d] -= excess
+            rest[d] += excess * UNIT
+        for _ in range(self.batch_size - sum(counts)):
+            able = [d for d in np.flatnonzero(alive_D).tolist() if counts[d] < left[d]]
+            taker = max(able, key=lambda d: (rest[d], -self._tie_rank[d]))
+            counts[taker] += 1
+            rest[taker] -= UNIT
+        return Quota(counts, rest)
+
+    def _announce_exhausted(self, left: list[int]) -> None:
+        gone = [d for d, rows in enumerate(left) if rows == 0 and d not in self.exhausted]
+        if not gone or self._caps is None:
+            return
+        self.exhausted.update(gone)
+        listed = ", ".join(f"{self.index.names[d]} ({self._caps[d]} epochs)" for d in gone)
+        warnings.warn(
+            f"max_epochs is reached for {listed}, from batch {self._step} on; its share goes to "
+            "the other domains by their proportions",
+            MixtureWarning,
+            stacklevel=2,
+        )
+
+    def _announce_end(self, left: list[int]) -> None:
+        rest = ", ".join(
+            f"{name} {rows}" for name, rows in zip(self.index.names, left, strict=True) if rows
+        )
+        warnings.warn(
+            f"max_epochs ends the order: the rows left ({rest or 'none'}) do not fill a batch of "
+            f"{self.batch_size} by the proportions",
+            MixtureWarning,
+            stacklevel=2,
+        )
+
+
+def _epoch_caps(max_epochs: int | Mapping[str, int], index: DomainIndex) -> list[int]:
+    if isinstance(max_epochs, Mapping):
+        for name in max_epochs:
+            index.number(name)
+        caps = [max_epochs.get(name, _UNCAPPED) for name in index.names]
+    else:
+        caps = [max_epochs] * len(index.names)
+    for name, cap in zip(index.names, caps, strict=True):
+        if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
+            raise InputDataError(
+                f"max_epochs must be a whole number of at least 1, got {cap!r} for {name!r}"
+            )
+    return caps

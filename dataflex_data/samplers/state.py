@@ -1,0 +1,126 @@
+"""The saved state of a sampler: what it must hold, and by which rule it fits data that changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from dataflex_data.core.errors import StateError
+from dataflex_data.core.seeding import hex_id
+from dataflex_data.samplers.domain_index import DomainIndex
+from dataflex_data.samplers.draws import DrawState
+from dataflex_data.samplers.mixer import Mixer
+from dataflex_data.samplers.permutation import ORDER_VERSION
+from dataflex_data.samplers.planner import Position
+
+STATE_KIND = "dataflex_data/sampler"
+STATE_VERSION = 1
+
+
+def identity(index: DomainIndex, mixer: Mixer, batch_size: int, seed: int) -> dict[str, Any]:
+    """Return the part of a state that says what it is a state of."""
+    params = json.dumps(mixer.params.model_dump(mode="json"), sort_keys=True)
+    return {
+        "kind": STATE_KIND,
+        "version": STATE_VERSION,
+        "order": ORDER_VERSION,
+        "seed": seed,
+        "batch_size": batch_size,
+        "data": index.digest,
+        "mixer": [mixer.name, hex_id(params, length=8)],
+        "digests": dict(zip(index.names, index.digest_by_domain, strict=True)),
+    }
+
+
+def position_state(index: DomainIndex, position: Position) -> dict[str, Any]:
+    """Return a position as plain values: per domain epoch, place, what it is owed, who waits."""
+    return {
+        "step": position.step,
+        "domains": {
+            name: [epoch, place, owed, *([list(waiting)] if waiting else [])]
+            for name, (epoch, place, waiting), owed in zip(
+                index.names, position.draws, position.deficit, strict=True
+            )
+        },
+    }
+
+
+def position_of(state: Mapping[str, Any], index: DomainIndex) -> Position:
+    """Return the position in ``state``, adapted to the domains that ``index`` has.
+
+    A domain that is as it was goes on where it stood; a new one begins its first epoch and is owed
+    nothing; one whose rows changed begins its next epoch; what a removed one was owed, or owed the
+    others, goes to all by equal parts.
+    """
+    saved: Mapping[str, Any] = state["domains"]
+    draws: list[DrawState] = []
+    deficit: list[int] = []
+    for name, digest in zip(index.names, index.digest_by_domain, strict=True):
+        epoch, place, owed, *waiting = saved.get(name, (0, 0, 0))
+        if name in saved and state["digests"][name] != digest:
+            epoch, place, waiting = epoch + (place > 0), 0, []
+        draws.append((int(epoch), int(place), tuple(waiting[0]) if waiting else ()))
+        deficit.append(int(owed))
+    orphaned = -sum(deficit)
+    parts = [orphaned // len(deficit)] * len(deficit)
+    parts[0] += orphaned - sum(parts)
+    deficit = [owed + part for owed, part in zip(deficit, parts, strict=True)]
+    return Position(int(state["step"]), draws, deficit)
+
+
+def check_ours(state: object, seed: int) -> Mapping[str, Any]:
+    """Return ``state`` after checking that it is a whole state of this version and seed.
+
+    Raises:
+        StateError: It is foreign, newer, damaged, or of another seed.
+    """
+    kind = state.get("kind") if isinstance(state, Mapping) else type(state).__name__
+    if not isinstance(state, Mapping) or kind != STATE_KIND:
+        raise StateError(f"this is no state of a DataFlexSampler (kind {kind!r})")
+    for key, here in (("version", STATE_VERSION), ("order", ORDER_VERSION)):
+        found = state.get(key)
+        if found != here:
+            newer = isinstance(found, int) and found > here
+            raise StateError(
+                f"the state has {key} {found!r}, this release of dataflex-data reads {here}: "
+                + ("it is newer; upgrade dataflex-data" if newer else "it cannot be continued")
+            )
+    missing = {"seed", "batch_size", "data", "mixer", "step", "domains", "digests"} - set(state)
+    if missing:
+        raise StateError(f"the state is damaged: it lacks {', '.join(sorted(missing))}")
+    if state["seed"] != seed:
+        raise StateError(
+            f"the state was saved with seed {state['seed']}, the sampler has seed {seed}: "
+            "the order would be another one"
+        )
+    return state
+
+
+def changes(state: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    """Return what differs between a state and the `identity` of the sampler that loads it."""
+    found = []
+    old, new = state["digests"], here["digests"]
+    added = [f"{name} ({new[name]})" for name in new if name not in old]
+    removed = [f"{name} ({old[name]})" for name in old if name not in new]
+    altered = [
+        f"{name} ({old[name]} then, {new[name]} now)"
+        for name in new
+        if name in old and old[name] != new[name]
+    ]
+    for what, listed in (("added", added), ("removed", removed), ("changed", altered)):
+        if listed:
+            found.append(f"domains {what}: {', '.join(listed)}")
+    if state["data"] != here["data"] and not found:
+        found.append(
+            f"the data changed: content digest {state['data']} then, {here['data']} now, with the "
+            "same number of rows in every domain"
+        )
+    if state["batch_size"] != here["batch_size"]:
+        found.append(f"batch size {state['batch_size']} then, {here['batch_size']} now")
+    if list(state["mixer"]) != here["mixer"]:
+        found.append(
+            f"mixer {state['mixer'][0]} (parameters {state['mixer'][1]}) then, {here['mixer'][0]} "
+            f"(parameters {here['mixer'][1]}) now"
+        )
+    return found

@@ -1,0 +1,312 @@
+"""The global order of rows: batch after batch by exact quotas, checked, and resumable anywhere.
+
+This is the sampler without torch. A batch is planned when it is asked for, so that an adaptive
+mixer has heard of the batches before it; where proportions do not depend on results, many are
+planned at once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from dataflex_data.core.errors import InputDataError, MixtureError, StateError
+from dataflex_data.core.simplex import UNIT, FloatArray
+from dataflex_data.samplers.domain_index import DomainIndex
+from dataflex_data.samplers.domain_tracker import StepCounts, StepSignals
+from dataflex_data.samplers.mixer import Mixer
+from dataflex_data.samplers.planner import Batch, BatchPlan, BatchPlanner, MixtureWarning
+from dataflex_data.samplers.state import (
+    changes,
+    check_ours,
+    identity,
+    position_of,
+    position_state,
+)
+from dataflex_data.samplers.steering import REMEMBERED, Steering, SteeringRules, check_whole
+
+OnChange: TypeAlias = Literal["error", "adapt"]
+_BLOCK_ROWS = 1 << 14
+
+
+class MixtureStream:
+    """An endless, resumable sequence of batches over several domains.
+
+    Args:
+        index: Rows by domain.
+        batch_size: Rows of a batch.
+        mixer: Gives the proportions.
+        seed: Decides the order; nothing else does.
+        max_epochs: How often a domain's rows may be drawn, for all domains or by name. What an
+            exhausted domain would have had goes to the others by their proportions, with a
+            `MixtureWarning`; when they cannot fill a batch any more, the stream ends.
+        rules: When the mixer acts, and what is refused.
+        on_change: Whether a state of other data, batch size or mixer is refused or adapted to; see
+            `load_state_dict`.
+
+    Raises:
+        InputDataError: The batch is larger than the data, a number is out of range, or the mixer
+            was built for other domains.
+    """
+
+    def __init__(
+        self,
+        index: DomainIndex,
+        batch_size: int,
+        mixer: Mixer,
+        *,
+        seed: int = 0,
+        max_epochs: int | Mapping[str, int] | None = None,
+        rules: SteeringRules | None = None,
+        on_change: OnChange = "error",
+    ) -> None:
+        check_whole("batch_size", batch_size, 1)
+        check_whole("seed", seed, 0)
+        if mixer.domains != index.names:
+            raise InputDataError(
+                f"the mixer was built for the domains {list(mixer.domains)}, the data have "
+                f"{list(index.names)}"
+            )
+        if on_change not in ("error", "adapt"):
+            raise InputDataError(f"on_change must be 'error' or 'adapt', got {on_change!r}")
+        self.index, self.batch_size, self.seed = index, batch_size, seed
+        self._rules = rules or SteeringRules()
+        self._on_change = on_change
+        self._planner = BatchPlanner(index, batch_size, seed, max_epochs)
+        self._steering = self._fresh_steering(mixer)
+        self._planned: deque[Batch] = deque()
+        self._open: Batch | None = None
+        self._resumed: tuple[int, FloatArray] | None = None
+        self._history: deque[BatchPlan] = deque(maxlen=REMEMBERED)
+        self._block_steps = 1
+
+    @property
+    def mixer(self) -> Mixer:
+        """The mixer, with what it has learnt."""
+        return self._steering.mixer
+
+    @property
+    def next_step(self) -> int:
+        """Ordinal of the batch that `next_batch` gives next."""
+        return self._planned[0].step if self._planned else self._planner.position.step
+
+    @property
+    def resumed_at(self) -> int:
+        """Rows of the next batch that had been handed out when the state was saved."""
+        return self._resumed[0] if self._resumed is not None else 0
+
+    # ------------------------------------------------------------------ drawing
+
+    def next_batch(self) -> Batch | None:
+        """Return the next batch, or ``None`` where ``max_epochs`` leaves no whole batch.
+
+        Raises:
+            MixtureError: An adaptive mixer has not heard of an earlier batch, or lacks its signal;
+                or the rows planned are not those the quota asks for.
+        """
+        if not self._planned:
+            self._planned.extend(self._planner.plan(self._coming_proportions()))
+            if not self._planned:
+                return None
+        batch = self._open = self._planned.popleft()
+        self._resumed = None
+        self._history.append(batch.plan)
+        self._steering.opened(batch.plan)
+        return batch
+
+    def _coming_proportions(self) -> list[FloatArray]:
+        if self._resumed is not None:
+            return [self._resumed[1]]
+        first, unused_D = self._planner.position.step, self._planner.unused_D
+        steps = 1
+        if not self.mixer.adaptive:
+            steps = self._block_steps
+            self._block_steps = min(4 * steps, max(1, _BLOCK_ROWS // self.batch_size))
+        return [self._steering.proportions(first + ahead, unused_D) for ahead in range(steps)]
+
+    def report(self, signals: StepSignals | Mapping[str, Any]) -> StepCounts:
+        """Take in what became of a batch; where it raises, nothing has changed.
+
+        Raises:
+            InputDataError: The report is malformed; see `DomainTracker.read`.
+            MixtureError: It is of a batch that is not out, or its groups per domain are not the
+                quota that was drawn (fewer are allowed where it says ``partial``).
+        """
+        given = StepSignals.of(signals)
+        if given.rows is not None and given.domains is None:
+            numbers = self.index.domains_of(given.rows).tolist()
+            given = replace(given, domains=[self.index.names[d] for d in numbers], rows=None)
+        return self._steering.report(given, self._planner.unused_D)
+
+    # ------------------------------------------------------------------ showing
+
+    @property
+    def proportions(self) -> dict[str, float]:
+        """Proportions of the batch opened last; before the first, those the mixer stands at."""
+        p = self._open.plan.proportions_D if self._open is not None else self._standing
+        return dict(zip(self.index.names, p.tolist(), strict=True))
+
+    @property
+    def quota(self) -> dict[str, int]:
+        """Rows per domain of the batch opened last; before the first, as things stand.
+
+        Raises:
+            MixtureError: ``max_epochs`` leaves no whole batch.
+        """
+        if self._open is not None:
+            counts: list[int] | None = self._open.plan.counts
+        else:
+            counts = self._planner.next_counts(self._standing)
+        if counts is None:
+            raise MixtureError("the order has ended: max_epochs leaves no whole batch")
+        return dict(zip(self.index.names, counts, strict=True))
+
+    @property
+    def _standing(self) -> FloatArray:
+        if self._resumed is not None:
+            return self._resumed[1]
+        if self._steering.current is not None:
+            return self._steering.current
+        if self.mixer.adaptive:
+            return self.mixer.initial()
+        return self._steering.proportions(self.next_step, self._planner.unused_D)
+
+    def explain(self, step: int | None = None) -> dict[str, Any]:
+        """Return why a recent batch was what it was, as plain values; the latest by default.
+
+        Raises:
+            InputDataError: The batch is not among those remembered (the last 64 since the start
+                or the resume).
+        """
+        kept: dict[int, BatchPlan] = {plan.before.step: plan for plan in self._history}
+        wanted = step if step is not None else next(reversed(kept), None)
+        if wanted is None or wanted not in kept:
+            span = f"{min(kept)} to {max(kept)}" if kept else "none yet"
+            raise InputDataError(f"batch {wanted} is not remembered (remembered: {span})")
+        plan = kept[wanted]
+        realised = self._steering.realised.get(wanted)
+        return {
+            "step": wanted,
+            "mixer": self.mixer.name,
+            "signal": self.mixer.wanted_signal,
+            "domains": {
+                name: {
+                    "proportion": float(plan.proportions_D[d]),
+                    "due": plan.before.deficit[d] / UNIT
+                    + self.batch_size * float(plan.proportions_D[d]),
+                    "quota": plan.counts[d],
+                    "owed_after": plan.deficit_after[d] / UNIT,
+                    "realised": None if realised is None else realised[d],
+                    "epoch": plan.before.draws[d][0],
+                    "place": plan.before.draws[d][1],
+                    "rows": int(self.index.sizes_D[d]),
+                    "exhausted": d in self._planner.exhausted,
+                }
+                for d, name in enumerate(self.index.names)
+            },
+        }
+
+    def metrics(self) -> dict[str, float]:
+        """Return flat numbers for a tracker: proportions, quotas, what is owed, inertness."""
+        if self._open is None:
+            return {}
+        plan, tracker = self._open.plan, self._steering.tracker
+        numbers: dict[str, float] = {}
+        for d, name in enumerate(self.index.names):
+            epoch, place, waiting = plan.before.draws[d]
+            numbers[f"prop_{name}"] = float(plan.proportions_D[d])
+            numbers[f"quota_{name}"] = float(plan.counts[d])
+            numbers[f"owed_{name}"] = plan.deficit_after[d] / UNIT
+            numbers[f"epoch_{name}"] = epoch + (place - len(waiting)) / int(self.index.sizes_D[d])
+            if np.isfinite(tracker.latest_D[d]):
+                numbers[f"signal_{name}"] = float(tracker.latest_D[d])
+        if self.mixer.adaptive:
+            numbers["inert"] = float(self._steering.inert)
+            numbers["unreported"] = float(self._steering.unreported)
+        return numbers
+
+    # ------------------------------------------------------------------ state
+
+    def state_dict(self, handed_out: int | None = None) -> dict[str, Any]:
+        """Return where the stream stands, as plain JSON values; changes nothing.
+
+        Args:
+            handed_out: Rows of the open batch that have been handed out; all by default.
+        """
+        batch = self._open if handed_out is not None and handed_out < self.batch_size else None
+        if batch is not None:
+            position = batch.plan.before
+        elif self._planned:
+            position = self._planned[0].plan.before
+        else:
+            position = self._planner.position
+        state = identity(self.index, self.mixer, self.batch_size, self.seed)
+        state.update(position_state(self.index, position))
+        if batch is not None and handed_out is not None:
+            state["open"] = [handed_out, batch.plan.proportions_D.tolist()]
+        elif self._resumed is not None:
+            state["open"] = [self._resumed[0], self._resumed[1].tolist()]
+        steering = self._steering.state_dict()
+        if steering:
+            state["steering"] = steering
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue where ``state`` stands; where it is refused, nothing has changed.
+
+        With ``on_change="adapt"`` a state of other data, batch size or mixer is adapted to, with a
+        `MixtureWarning` that names each change. Domains: the rule is at `state.position_of`.
+        Another mixer, or other parameters, begin without memory; no row is lost or repeated by it.
+        With another batch size or other domains a batch that was open is planned anew, so what had
+        been handed out of it comes again.
+
+        Raises:
+            StateError: The state is foreign, newer, damaged, of another seed, or (without
+                ``adapt``) of other data, batch size or mixer. The message has the numbers.
+        """
+        ours = check_ours(state, self.seed)
+        here = identity(self.index, self.mixer, self.batch_size, self.seed)
+        found = changes(ours, here)
+        if found and self._on_change == "error":
+            raise StateError(
+                f"the saved state does not fit: {'; '.join(found)}. Give the data and settings it "
+                "was saved with, or on_change='adapt' to go on with the new ones"
+            )
+        try:
+            position = position_of(ours, self.index)
+            same_batches = (
+                ours["batch_size"] == self.batch_size and ours["digests"] == here["digests"]
+            )
+            resumed = None
+            if "open" in ours and same_batches:
+                offset, opened = ours["open"]
+                resumed = (int(offset), np.array(opened, dtype=np.float64))
+            steering = self._fresh_steering(self.mixer)
+            if list(ours["mixer"]) == here["mixer"] and "steering" in ours:
+                steering.load_state_dict(ours["steering"], same_batches=same_batches)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            if isinstance(error, StateError):
+                raise
+            raise StateError(
+                f"the saved state is damaged: {type(error).__name__}: {error}"
+            ) from error
+        self._planner.go_to(position)
+        self._steering = steering
+        self._planned.clear()
+        self._history.clear()
+        self._open, self._resumed, self._block_steps = None, resumed, 1
+        if found:
+            warnings.warn(
+                f"the sampler goes on with changes: {'; '.join(found)}",
+                MixtureWarning,
+                stacklevel=2,
+            )
+
+    def _fresh_steering(self, mixer: Mixer) -> Steering:
+        fresh = type(mixer)(mixer.params, mixer.domains, mixer.seed)
+        return Steering(fresh, self._rules, self.batch_size, self.index.sizes_D)
