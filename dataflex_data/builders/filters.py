@@ -84,7 +84,7 @@ class Filters(Config):
         language: ``en`` drops texts in another script, and longer ones without a common English
             word; ``any`` keeps all.
         figures: ``drop`` removes drawing code, image links and texts that lean on a picture.
-        degenerate: ``drop`` removes texts without any word, over 6,000 characters, or with html.
+        degenerate: ``drop`` removes texts without any word, over 6,000 characters, with html or a box.
         max_prompt_tokens: Limit on the rendered prompt, ``None`` for none.
     """
 
@@ -119,6 +119,8 @@ def _degenerate(text: str) -> Drop | None:
         return Drop("too_long", f"{len(text)} characters")
     if not _PLAIN_WORD.search(_FORMULA.sub(" ", text)):
         return Drop("no_words", text[:80])
+    if "\\boxed" in text:
+        return Drop("box_in_question", "the answer goes into a box: one in the question misleads")
     html = _HTML.search(text)
     return Drop("html", html[0]) if html else None
 

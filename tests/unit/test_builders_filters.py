@@ -32,6 +32,7 @@ ALL = Filters()
         ("See Figure 2. What is the angle?", "figure_mention"),
         ("$\\frac{2020}{6063}$", "no_words"),
         ("What is 2 + 2?<br/>Give a number.", "html"),
+        ("Fill the boxes $\\boxed{} + \\boxed{} = 3$ so that it holds.", "box_in_question"),
         ("What is it? " + "x" * 6000, "too_long"),
         ("What is a\ud800b worth?", "lone_surrogate"),
         ("What is a\x00b worth?", "nul_character"),
