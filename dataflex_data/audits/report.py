@@ -13,7 +13,7 @@ from dataflex_data.audits.corpus import Corpus
 from dataflex_data.audits.summary import BINS, headline
 from dataflex_data.core.text import words
 
-MOST_PAIRS = 300
+MOST_PAIRS = 200
 MARK_WORDS = 5
 
 _WORD = re.compile(r"[^\W_]+")
@@ -30,7 +30,9 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     print_table("Per benchmark", columns, rows)
     columns, rows = _channel_rows(summary)
     if rows:
-        print_table("Rows by channel (a row may hit by several)", columns[:8], [r[:8] for r in rows])
+        print_table(
+            "Rows by channel (a row may hit by several)", columns[:8], [r[:8] for r in rows]
+        )
         print_table(
             "Worst pair",
             ["benchmark", *columns[8:]],
@@ -46,25 +48,24 @@ def print_summary(summary: Mapping[str, Any]) -> None:
 
 def render_report(summary: Mapping[str, Any], findings: Sequence[Finding], corpus: Corpus) -> str:
     """Return the page. ``findings`` come as they may be shown, gated texts hidden already."""
-    from dataflex_data.reporting.html import Section, render_page
+    from dataflex_data.reporting.html import Section, html_table, render_page
 
     columns, rows = _benchmark_rows(summary)
     planted_title, planted_columns, planted = _planted_rows(summary)
     sections = [
         Section("Result", _result(summary)),
-        Section("Per benchmark", _table(columns, rows)),
-        Section("Rows by channel, and the worst pair", _table(*_channel_rows(summary))),
+        Section("Per benchmark", html_table(columns, rows)),
+        Section("Rows by channel, and the worst pair", html_table(*_channel_rows(summary))),
         Section("How near the nearest row comes to each item", _distributions(summary)),
         Section(_pairs_title(findings), _pairs(findings, corpus)),
-        Section(planted_title, _table(planted_columns, planted)),
+        Section(planted_title, html_table(planted_columns, planted)),
         Section("How it was done", _method(summary)),
     ]
-    page: str = render_page(
+    return render_page(
         "Contamination audit",
         sections,
         subtitle=f"{summary['corpus']['name']} · {summary['corpus']['rows']:,} rows",
     )
-    return page
 
 
 def _benchmark_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[object]]]:
@@ -79,7 +80,7 @@ def _benchmark_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[ob
             one["rows_flagged"],
             one["items_hit"],
             one["pairs_near"],
-            f"{one['best_containment']:.2f}",
+            round(one["best_containment"], 3),
         ]
         for name, one in summary["benchmarks"].items()
     ]
@@ -98,8 +99,8 @@ def _channel_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[obje
             *(one["hits"][channel]["rows"] for channel in CHANNELS),
             one["worst"]["row_id"],
             one["worst"]["item_id"],
-            f"{one['worst']['containment']:.2f}",
-            f"{one['worst']['jaccard']:.2f}",
+            round(one["worst"]["containment"], 3),
+            round(one["worst"]["jaccard"], 3),
         ]
         for name, one in summary["benchmarks"].items()
         if one["worst"] is not None
@@ -163,26 +164,7 @@ def _method(summary: Mapping[str, Any]) -> str:
         f"<code>{escape(corpus['text_column'])}</code>; {corpus['words']:,} words, "
         f"{corpus['empty_rows']:,} empty rows, {corpus['rows_not_utf8']:,} rows with bytes that "
         f"are not UTF-8. Every pair was confirmed on its text.</p><ul>{limits}</ul>"
-        f"<p>Corpus files (SHA-256):</p><ul>{files}</ul>{_SCRIPT}"
-    )
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td class='num'>{cell:,}</td>"
-            if isinstance(cell, int)
-            else f"<td>{escape(str(cell))}</td>"
-            for cell in row
-        )
-        + "</tr>"
-        for row in rows
-    )
-    return (
-        f"<div class='wide'><table class='sortable'><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table></div>"
+        f"<p>Corpus files (SHA-256):</p><ul>{files}</ul>"
     )
 
 
@@ -232,57 +214,53 @@ def _pairs_title(findings: Sequence[Finding]) -> str:
 
 
 def _pairs(findings: Sequence[Finding], corpus: Corpus) -> str:
+    from dataflex_data.reporting.html import Html, html_table
+
     if not findings:
         return "<p>No pair reaches the rule, nor the threshold for listing.</p>"
     ordered = sorted(findings, key=strength, reverse=True)[:MOST_PAIRS]
-    body = "".join(_pair(one, corpus) for one in ordered)
-    head = "".join(
-        f"<th>{name}</th>"
-        for name in (
-            "verdict",
-            "benchmark",
-            "item",
-            "row",
-            "channel",
-            "containment",
-            "Jaccard",
-            "longest run",
-            "edit similarity",
-        )
-    )
+    columns = ["texts", "verdict", "benchmark", "item", "row", "channel", "containment"]
+    columns += ["Jaccard", "longest run", "edit similarity"]
+    rows: list[list[object]] = [
+        [
+            Html(f"<a href='#pair-{number}'>{number}</a>"),
+            Html("<b class='bad'>flagged</b>" if one.flagged else "near"),
+            one.benchmark,
+            one.item_id,
+            one.row_id,
+            one.channel,
+            round(max(one.containment, one.latex_containment), 3),
+            round(max(one.jaccard, one.latex_jaccard), 3),
+            one.longest_run,
+            None if one.similarity is None else round(one.similarity, 3),
+        ]
+        for number, one in enumerate(ordered, start=1)
+    ]
+    texts = "".join(_pair(number, one, corpus) for number, one in enumerate(ordered, start=1))
     return (
-        "<p>Choose a column's head to sort by it, a line to see both texts; runs of "
-        f"{MARK_WORDS} words and more that both share are marked. All pairs are in "
-        "<code>findings.parquet</code>.</p>"
-        f"<div class='wide'><table class='sortable pairs'><thead><tr>{head}</tr></thead>{body}"
-        f"</table></div>"
+        f"<p>Runs of {MARK_WORDS} words and more that both texts share are marked. All pairs are "
+        f"in <code>findings.parquet</code>.</p>{html_table(columns, rows)}{texts}"
     )
 
 
-def _pair(one: Finding, corpus: Corpus) -> str:
+def _pair(number: int, one: Finding, corpus: Corpus) -> str:
     left, right = marked(one.row_text, one.item_text)
-    where = f"{corpus.names[one.file]}, row {one.row + 1}"
-    similarity = "-" if one.similarity is None else f"{one.similarity:.2f}"
-    cells = (
-        ("flagged" if one.flagged else "near", ""),
-        (one.benchmark, ""),
-        (one.item_id, ""),
-        (one.row_id, ""),
-        (one.channel, ""),
-        (f"{max(one.containment, one.latex_containment):.2f}", "num"),
-        (f"{max(one.jaccard, one.latex_jaccard):.2f}", "num"),
-        (str(one.longest_run), "num"),
-        (similarity, "num"),
-    )
-    line = "".join(f"<td class='{kind}'>{escape(text)}</td>" for text, kind in cells)
     split = f"{one.unique} unique, {one.shared} shared, {one.boilerplate} boilerplate"
+    where = f"{corpus.names[one.file]}, row {one.row + 1}"
+    told = [
+        f"channels: {', '.join(one.channels) or 'none'}",
+        f"shared n-grams: {split}",
+        f"the row holds {one.containment:.2f} of the item, the item {one.row_containment:.2f} of "
+        "the row",
+    ]
+    verdict = "<b class='bad'>flagged</b>" if one.flagged else "near"
     return (
-        f"<tbody class='{'flagged' if one.flagged else 'near'}'>"
-        f"<tr class='line' tabindex='0'>{line}</tr><tr class='texts' hidden><td colspan='9'>"
-        f"<p>Channels: {', '.join(one.channels) or 'none'}. Shared n-grams: {split}.</p>"
-        f"<div class='sides'><div><h4>Training row · {escape(one.source or where)}</h4>"
-        f"<pre>{left}</pre></div><div><h4>Benchmark item</h4><pre>{right}</pre></div></div>"
-        "</td></tr></tbody>"
+        f"<article id='pair-{number}'><h3>{number}. {escape(one.benchmark)} "
+        f"{escape(one.item_id)} · {verdict}</h3><p class='note'>{escape('; '.join(told))}.</p>"
+        f"<div class='sides'><div><h4>Training row {escape(one.row_id)}"
+        f"<br><span class='note'>{escape(one.source)} {escape(where)}</span></h4>"
+        f"<p class='text'>{left}</p></div>"
+        f"<div><h4>Benchmark item</h4><p class='text'>{right}</p></div></div></article>"
     )
 
 
@@ -323,62 +301,22 @@ def _with_marks(text: str, found: Sequence[re.Match[str]], inside: Sequence[bool
 
 
 _STYLE = """<style>
-.headline { font-size: 1.15rem; padding: .7rem 1rem; border-left: 4px solid; }
-.headline.bad { border-color: #c0392b; background: #c0392b14; }
-.headline.good { border-color: #1e8449; background: #1e844914; }
-.wide { overflow-x: auto; }
-table.sortable { border-collapse: collapse; font-size: .85rem; width: 100%; }
-table.sortable th { cursor: pointer; text-align: left; position: sticky; top: 0; }
-table.sortable th, table.sortable td { padding: .25rem .5rem; vertical-align: top; }
-table.sortable td.num { text-align: right; font-variant-numeric: tabular-nums; }
-table.pairs tr.line { cursor: pointer; border-top: 1px solid #8883; }
-table.pairs tbody.flagged td:first-child { color: #c0392b; font-weight: 600; }
+.headline { font-size: 1.15rem; border-left: 4px solid; padding: .5rem 1rem; }
+.headline.bad { border-color: var(--bad); } .headline.good { border-color: var(--good); }
 .sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
-.sides pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .82rem; margin: 0; }
-.sides h4 { margin: .2rem 0; }
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(210px, 1fr)); gap: 1rem; }
+.sides h4 { margin: .2rem 0; font-size: .9rem; }
+.text {
+  white-space: pre-wrap; overflow-wrap: anywhere; font-size: .88rem; margin: 0; padding: .6rem;
+  background: var(--panel); border-radius: 4px;
+}
+mark { background: #ffd54a; color: #1b1f24; border-radius: 2px; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 1rem; }
 .charts figure { margin: 0; }
 .charts svg { width: 100%; height: auto; }
 .charts text { font-size: 10px; fill: currentColor; }
 .charts line { stroke: currentColor; stroke-width: .7; }
 .charts line.rule { stroke-dasharray: 3 2; }
-.charts rect.under { fill: #5d8aa8; }
-.charts rect.over { fill: #c0392b; }
-.charts figcaption { font-size: .8rem; }
-@media (max-width: 640px) { .sides { grid-template-columns: 1fr; } }
+.charts rect.under { fill: #0072b2; }
+.charts rect.over { fill: #d55e00; }
+@media (max-width: 40rem) { .sides { grid-template-columns: 1fr; } }
 </style>"""
-
-_SCRIPT = """<script>
-for (const table of document.querySelectorAll("table.sortable")) {
-  const pairs = table.classList.contains("pairs");
-  table.tHead.addEventListener("click", (event) => {
-    const head = event.target.closest("th");
-    if (!head) return;
-    const column = head.cellIndex;
-    const down = head.dataset.order !== "down";
-    for (const other of table.tHead.rows[0].cells) delete other.dataset.order;
-    head.dataset.order = down ? "down" : "up";
-    const value = (row) => {
-      const text = row.cells[column].textContent.trim();
-      const number = Number(text.replaceAll(",", ""));
-      return text === "" || text === "-" || Number.isNaN(number) ? text : number;
-    };
-    const lines = pairs ? [...table.tBodies] : [...table.tBodies[0].rows];
-    const row = (line) => (pairs ? line.rows[0] : line);
-    lines.sort((a, b) => {
-      const [x, y] = [value(row(a)), value(row(b))];
-      const order = typeof x === "number" && typeof y === "number"
-        ? x - y : String(x).localeCompare(String(y));
-      return down ? -order : order;
-    });
-    for (const line of lines) (pairs ? table : table.tBodies[0]).append(line);
-  });
-}
-const toggle = (event) => {
-  const line = event.target.closest("tr.line");
-  if (!line || (event.type === "keydown" && event.key !== "Enter")) return;
-  line.nextElementSibling.hidden = !line.nextElementSibling.hidden;
-};
-document.addEventListener("click", toggle);
-document.addEventListener("keydown", toggle);
-</script>"""
