@@ -201,7 +201,7 @@ class _Plan:
             repo_id=self.origin(label),
         )
         if located is not None:
-            # The cache holds what the hub gave at that commit: a rebuild offline is the same corpus.
+            # The cache holds what the hub gave at that commit: an offline rebuild is the same.
             report.origin = "local" if located.origin == "local" else "hub"
             report.revision = located.revision
             report.files = [

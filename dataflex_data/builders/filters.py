@@ -84,7 +84,7 @@ class Filters(Config):
         language: ``en`` drops texts in another script, and longer ones without a common English
             word; ``any`` keeps all.
         figures: ``drop`` removes drawing code, image links and texts that lean on a picture.
-        degenerate: ``drop`` removes texts without any word, over 6,000 characters, with html or a box.
+        degenerate: ``drop`` removes texts with no word, html, a box, or over 6,000 characters.
         max_prompt_tokens: Limit on the rendered prompt, ``None`` for none.
     """
 

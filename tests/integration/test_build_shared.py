@@ -131,7 +131,7 @@ def test_letters_are_balanced_and_every_licence_is_named(
     letters = Counter(
         row["reward_model"]["ground_truth"] for row in train if row["ability"] == "science"
     )
-    # 5,000 fair draws of four: each count has mean 1,250 and sd 30.6; six sd are never left by luck.
+    # 5,000 fair draws of four: each count has mean 1,250 and sd 30.6; six sd never happen by luck.
     assert set(letters) == set("ABCD")
     assert all(abs(count - 1250) < 6 * 30.6 for count in letters.values())
     assert {row["extra_info"]["license"] for row in train} == {"MIT", "Apache-2.0", "CC-BY-NC-3.0"}
