@@ -10,11 +10,15 @@ from typing import Any
 
 import yaml
 
+from dataflex_data.audits.benchmarks import BenchmarkSet, load_benchmarks
+from dataflex_data.audits.contamination import Decontaminator
 from dataflex_data.builders.assemble import Assembly, BuildOptions, assemble, locate_sources
 from dataflex_data.builders.corpus import write_corpus
 from dataflex_data.builders.filters import HFCounter, PlainCounter, TokenCounter
+from dataflex_data.builders.knights.exclude import forms_of
+from dataflex_data.builders.knights.parse import parse_quiz
 from dataflex_data.builders.pool import DroppedRow
-from dataflex_data.builders.recipe import Recipe, load_recipe, parse_recipe
+from dataflex_data.builders.recipe import Decontamination, Recipe, load_recipe, parse_recipe
 from dataflex_data.core.errors import ConfigError, OutputError
 from dataflex_data.core.fetch import Lookup
 from dataflex_data.core.parquet import check_output_folder, replace_file
@@ -48,6 +52,10 @@ def build(
     shard_rows: int | None = None,
     keep_dropped: Path | None = None,
     force: bool = False,
+    decontaminate: Sequence[str] | None = None,
+    benchmarks_dir: Path | None = None,
+    benchmark_files: dict[str, Path] | None = None,
+    require_benchmarks: bool = False,
 ) -> BuildResult:
     """Build a corpus folder from a recipe.
 
@@ -63,6 +71,11 @@ def build(
         shard_rows: Rows per parquet file; ``None`` writes one per split.
         keep_dropped: File (jsonl) for the records left out, with their reasons.
         force: Replace an existing corpus.
+        decontaminate: Benchmarks or groups whose items must not be in the corpus; takes the place
+            of the recipe's, and ``()`` switches it off.
+        benchmarks_dir: Folder with one folder per benchmark.
+        benchmark_files: The user's own files by benchmark, such as ``gpqa_diamond``.
+        require_benchmarks: Refuse where the recipe would only name a missing benchmark.
 
     Raises:
         ConfigError: Every fault of the recipe, together; or an option that is out of range.
@@ -85,12 +98,86 @@ def build(
         checked = checked.model_copy(update={"seed": seed})
     folder = check_output_folder(Path(out), force=force)
     counter, warnings = _counter(checked, tokenizer)
+    if decontaminate is not None:
+        wanted = Decontamination(benchmarks=tuple(decontaminate)) if decontaminate else None
+        checked = checked.model_copy(update={"decontaminate": wanted})
     lookup = Lookup(overrides=sources or {}, sources_dir=sources_dir, offline=offline)
-    assembly = assemble(checked, BuildOptions(lookup, counter, workers=workers))
+    guard = _guard(checked, benchmarks_dir, benchmark_files or {}, offline, require_benchmarks)
+    options = BuildOptions(
+        lookup,
+        counter,
+        decontaminate=guard.reasons if guard else None,
+        held_out=guard.held_out if guard else frozenset(),
+        workers=workers,
+    )
+    assembly = assemble(checked, options)
     if keep_dropped is not None:
         write_dropped(assembly, keep_dropped)
-    manifest = write_corpus(assembly, checked, folder, force=force, shard_rows=shard_rows)
+    manifest = write_corpus(
+        assembly,
+        checked,
+        folder,
+        force=force,
+        shard_rows=shard_rows,
+        extra_manifest={"decontamination": guard.decontaminator.summary() if guard else None},
+    )
+    if guard:
+        warnings += [
+            f"not checked against {name}: {reason}"
+            for name, reason in guard.decontaminator.benchmarks.missing.items()
+        ]
     return BuildResult(folder, manifest, [*warnings, *assembly.notes])
+
+
+class _Guard:
+    """Evaluation items as a builder sees them: texts that must not occur, puzzles likewise."""
+
+    def __init__(self, benchmarks: BenchmarkSet) -> None:
+        self.decontaminator = Decontaminator(benchmarks)
+        quizzes = [item.question for item in benchmarks.items if item.n_people > 0]
+        self.held_out = frozenset(forms_of([parse_quiz(quiz).puzzle for quiz in quizzes]))
+
+    def reasons(
+        self, questions: Sequence[str], options: Sequence[Sequence[str]]
+    ) -> list[str | None]:
+        """Return, per question, which item it holds and by which channel, or ``None``."""
+        return [
+            None
+            if finding is None
+            else f"{finding.benchmark} {finding.item_id} ({finding.channel}, containment "
+            f"{finding.containment:.2f}, Jaccard {finding.jaccard:.2f})"
+            for finding in self.decontaminator.flag(questions, options)
+        ]
+
+
+def _guard(
+    recipe: Recipe,
+    folder: Path | None,
+    files: dict[str, Path],
+    offline: bool,
+    require: bool,
+) -> _Guard | None:
+    """Return the benchmarks that the recipe wants kept out; ``None`` where it names none.
+
+    Raises:
+        ConfigError: Benchmark files are given for a recipe that does not decontaminate.
+        SourceUnavailableError: A benchmark is missing that must not be.
+    """
+    wanted = recipe.decontaminate
+    if wanted is None:
+        if folder is not None or files or require:
+            raise ConfigError(
+                f"recipe {recipe.name}",
+                [
+                    "benchmarks are given, but the recipe has no `decontaminate`; add --decontaminate"
+                ],
+            )
+        return None
+    missing = "refuse" if require else wanted.missing
+    loaded = load_benchmarks(
+        wanted.names, folder=folder, files=files, offline=offline, missing=missing
+    )
+    return _Guard(loaded)
 
 
 def lock_recipe(

@@ -33,8 +33,10 @@ from dataflex_data.verifiers import routes
 
 _OWN_FILES = ("*.parquet", "*.jsonl", "*.jsonl.gz", "*.json", "*.json.gz")
 
-Decontaminate = Callable[[Sequence[str]], Sequence["str | None"]]
-"""Texts -> for each, why it is contaminated, or ``None``. Handed in by `pipeline`."""
+Decontaminate = Callable[[Sequence[str], Sequence[Sequence[str]]], Sequence["str | None"]]
+"""(Questions, options of each) -> for each, which evaluation item it holds, or ``None``.
+
+Handed in by `pipeline`: builders know nothing of audits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,15 @@ class BuildOptions:
         lookup: Where sources may be read from.
         counter: Counts prompt tokens for the recipe's limit; ``None``: no limit, no counts.
         decontaminate: Says which texts are evaluation items, or ``None``.
+        held_out: Identities that must not occur: canonical forms of evaluation puzzles, whose
+            texts differ under other names.
         workers: Processes that read sources at the same time; changes no byte.
     """
 
     lookup: Lookup
     counter: TokenCounter | None = None
     decontaminate: Decontaminate | None = None
+    held_out: frozenset[str] = frozenset()
     workers: int = 1
 
 
@@ -120,11 +125,11 @@ def assemble(recipe: Recipe, options: BuildOptions) -> Assembly:
     notes: list[str] = []
     located = plan.locate(options.lookup)
     pools = _read_pools(plan, located, options)
-    _generate(plan, pools, notes)
+    _generate(plan, pools, options.held_out, notes)
     conflicts = _drop_same(plan, pools)
     tokens = _drop_long(plan, pools, options.counter)
     if options.decontaminate is not None:
-        _drop_contaminated(pools, options.decontaminate)
+        _drop_contaminated(pools, options.decontaminate, options.held_out)
     reports = {label: plan.report(label, located.get(label)) for label in plan.sources}
     rows: dict[str, list[Row]] = {"train": [], "validation": []}
     for domain_name, domain in recipe.domains.items():
@@ -289,7 +294,9 @@ def _read_pools(
     return {label: pools.get(label, Pool(label)) for label in plan.entries}
 
 
-def _generate(plan: _Plan, pools: Mapping[str, Pool], notes: list[str]) -> None:
+def _generate(
+    plan: _Plan, pools: Mapping[str, Pool], held_out: frozenset[str], notes: list[str]
+) -> None:
     """Let generators make exactly what is asked of them."""
     for domain in plan.recipe.domains.values():
         wanted = plan.wanted(domain)
@@ -302,7 +309,9 @@ def _generate(plan: _Plan, pools: Mapping[str, Pool], notes: list[str]) -> None:
                 GenerationRequest(
                     seed=plan.recipe.seed,
                     count_by_split=counts,
-                    exclude_identities={i.identity for p in pools.values() for i in p.items},
+                    exclude_identities=held_out.union(
+                        item.identity for pool in pools.values() for item in pool.items
+                    ),
                 )
             )
             pool = pools[entry.label]
@@ -364,16 +373,23 @@ def _drop_long(
     return exact
 
 
-def _drop_contaminated(pools: Mapping[str, Pool], decontaminate: Decontaminate) -> None:
+def _drop_contaminated(
+    pools: Mapping[str, Pool], decontaminate: Decontaminate, held_out: frozenset[str]
+) -> None:
     """Drop rows that are evaluation items, before any quota is filled."""
     for pool in pools.values():
-        verdicts = decontaminate([item.candidate.question for item in pool.items])
         items, pool.items = pool.items, []
+        verdicts = decontaminate(
+            [item.candidate.question for item in items],
+            [item.candidate.options for item in items],
+        )
         for item, verdict in zip(items, verdicts, strict=True):
-            if verdict is None:
-                pool.items.append(item)
-            else:
+            if verdict is not None:
                 pool.drop_item(item, "contaminated", verdict)
+            elif item.identity in held_out:
+                pool.drop_item(item, "contaminated", "the puzzle of an evaluation item")
+            else:
+                pool.items.append(item)
 
 
 def _fill_domain(

@@ -89,6 +89,25 @@ Each row names its own licence in `extra_info.license`.
 
 {{ m.conflicts | length }} groups of records hold one text with golds that contradict each other;
 all of their records were left out (`conflicts` in `manifest.json`).
+
+## Decontamination
+
+{% if m.decontamination -%}
+{{ m.decontamination.rows_flagged }} of {{ m.decontamination.rows_checked }} records held an \
+evaluation item and were dropped before the quotas were filled. Rule: \
+{{ m.decontamination.rule_in_words }}.
+
+| benchmark | items | items hit | records dropped |
+| --- | ---: | ---: | ---: |
+{%- for name, b in m.decontamination.benchmarks.items() %}
+| {{ name }} | {{ b["items"] }} | {{ b.items_hit }} | {{ b.rows_flagged }} |
+{%- endfor %}
+{% if m.decontamination.missing %}
+**Not checked against {{ m.decontamination.missing | join(", ") }}**, which could not be loaded.
+{% endif %}
+{%- else -%}
+This corpus was not checked against any evaluation set.
+{% endif %}
 {% if m.notes %}
 ## Notes
 {% for note in m.notes %}

@@ -107,6 +107,24 @@ class Domain(Config):
     on_shortfall: Literal["refuse", "redistribute"] = "refuse"
 
 
+class Decontamination(Config):
+    """Which evaluation items must not be in the corpus.
+
+    Attributes:
+        benchmarks: Names or groups, such as ``db12`` (`dfdata audit-contamination`).
+        missing: What happens when a benchmark cannot be loaded: ``warn`` names it in the closing
+            table, manifest and card; ``refuse`` stops.
+    """
+
+    benchmarks: tuple[str, ...] | str
+    missing: Literal["warn", "refuse"] = "refuse"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names or groups as written, always as a tuple."""
+        return (self.benchmarks,) if isinstance(self.benchmarks, str) else self.benchmarks
+
+
 class LockEntry(Config):
     """Revision and digests that a locked source must have."""
 
@@ -124,6 +142,7 @@ class Recipe(Config):
         seed: Decides which rows are drawn, the order of options and rows.
         validation: Validation rows per domain, where the domain does not say.
         filters: See `Filters`.
+        decontaminate: Evaluation items to leave out; ``None`` checks nothing.
         domains: By name, in the order of preference for rows that are the same.
         lock: Written by ``dfdata recipes lock``: anything else is refused.
     """
@@ -134,6 +153,7 @@ class Recipe(Config):
     seed: int = Field(ge=0, lt=2**63)
     validation: int = Field(default=0, ge=0)
     filters: Filters = Filters()
+    decontaminate: Decontamination | None = None
     domains: dict[str, Domain] = Field(min_length=1)
     lock: dict[str, LockEntry] | None = None
 

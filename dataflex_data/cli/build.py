@@ -49,6 +49,23 @@ def build(
     workers: Annotated[
         int, typer.Option(help="Processes that read sources at once; changes no byte.")
     ] = 1,
+    decontaminate: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Benchmark or group (db12) whose items must not be in the corpus; repeatable; "
+            "takes the place of the recipe's. `none` switches the check off."
+        ),
+    ] = None,
+    benchmarks_dir: Annotated[
+        Path | None, typer.Option(help="Folder with one folder per benchmark.")
+    ] = None,
+    benchmark_file: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=PATH of a benchmark file of yours, such as gpqa_diamond=x.csv."),
+    ] = None,
+    require_benchmarks: Annotated[
+        bool, typer.Option(help="Refuse to build when a benchmark cannot be loaded.")
+    ] = False,
     force: Annotated[bool, typer.Option(help="Replace an existing corpus at --out.")] = False,
     json: Json = False,
 ) -> None:
@@ -68,6 +85,10 @@ def build(
         shard_rows=shard_rows,
         keep_dropped=keep_dropped,
         force=force,
+        decontaminate=[] if decontaminate == ["none"] else decontaminate,
+        benchmarks_dir=benchmarks_dir,
+        benchmark_files=parse_pairs("--benchmark-file", benchmark_file or []),
+        require_benchmarks=require_benchmarks,
     )
     for warning in result.warnings:
         note(f"note: {warning}")
@@ -111,6 +132,18 @@ def _print_tables(manifest: dict[str, Any]) -> None:
     print_table(f"Corpus {manifest['name']}", columns, rows)
     if reasons:
         print_table("Dropped, by reason", ["domain", "source", "reason", "records"], reasons)
+    checked = manifest["decontamination"]
+    if checked:
+        print_table(
+            f"Decontamination: {checked['rows_flagged']:,} of {checked['rows_checked']:,} records "
+            "held an evaluation item and were dropped",
+            ["benchmark", "items", "items hit", "records dropped"],
+            [
+                [name, entry["items"], entry["items_hit"], entry["rows_flagged"]]
+                for name, entry in checked["benchmarks"].items()
+            ]
+            + [[name, "MISSING", "-", "-"] for name in checked["missing"]],
+        )
     if manifest["conflicts"]:
         typer.echo(
             f"{len(manifest['conflicts'])} texts have golds that contradict each other; all their "

@@ -48,13 +48,15 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for position, name in enumerate(columns):
         numeric = all(isinstance(row[position], int | float) for row in rows) and bool(rows)
         table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
-    console(stderr=stderr).print(table)
+    target = console(stderr=stderr)
+    target.print(Text(title, style="bold"))  # a title of the table's own would wrap at its width
+    target.print(table)
 
 
 def print_json(data: object) -> None:
