@@ -168,9 +168,7 @@ def _guard(
         if folder is not None or files or require:
             raise ConfigError(
                 f"recipe {recipe.name}",
-                [
-                    "benchmarks are given, but the recipe has no `decontaminate`; add --decontaminate"
-                ],
+                ["benchmarks are given but it has no `decontaminate`; add --decontaminate NAME"],
             )
         return None
     missing = "refuse" if require else wanted.missing
