@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import PurePath
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -276,7 +277,7 @@ class Auditor:
             flagging = [one for one in found.channels if one in self.rule.channels]
             result.findings.append(
                 Finding(
-                    row_id=_id(batch, row) or f"{shard.file}:{batch.first_row + row}",
+                    row_id=_id(batch, row) or _stand_in_id(shard, batch.first_row + row),
                     source="" if batch.sources is None else str(batch.sources[row].as_py() or ""),
                     file=shard.file,
                     row=batch.first_row + row,
@@ -476,6 +477,10 @@ def _memory_batch(
         None,
         None,
     )
+
+
+def _stand_in_id(shard: Shard, row: int) -> str:
+    return f"{PurePath(shard.path).name or 'row'}#{row}"
 
 
 def _id(batch: Batch, row: int) -> str:

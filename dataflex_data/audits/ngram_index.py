@@ -449,12 +449,23 @@ def cached_word_hash(word: str) -> int:
 
 def _documents(texts: Sequence[tuple[int, str]]) -> tuple[Document, ...]:
     """Return each text's documents: its plain form, and its LaTeX form where that differs."""
+    encoded = [text.encode("utf-8", "surrogatepass") for _, text in texts]
+    documents: list[Document] = []
+    streams = word_streams(pa.array(encoded, type=pa.large_binary()))
+    for (item, text), (plain, latex) in zip(texts, streams, strict=True):
+        documents.append(Document(item, text, plain))
+        if len(latex):
+            documents.append(Document(item, text, latex))
+    return tuple(documents)
+
+
+def word_streams(texts: pa.Array) -> list[tuple[Array, Array]]:
+    """Return each text's word hashes, plain and in LaTeX form; the latter empty where the same."""
     from dataflex_data.audits import kernels
 
-    encoded = [text.encode("utf-8", "surrogatepass") for _, text in texts]
-    data, offsets = text_buffers(pa.array(encoded, type=pa.large_binary()))
-    scratch = _scratch(max(map(len, encoded), default=0))
-    out = np.empty(2 * len(data) + 16, dtype=np.uint64)
+    data, offsets = text_buffers(texts)
+    scratch = _scratch(int(np.diff(offsets).max(initial=0)))
+    out = np.empty(2 * int(offsets[-1] - offsets[0]) + 16, dtype=np.uint64)
     lengths = np.zeros((len(texts), 2), dtype=np.int64)
     slow = np.zeros(len(texts), dtype=np.bool_)
     table, row, used = shared_fold_table(), 0, 0
@@ -474,19 +485,18 @@ def _documents(texts: Sequence[tuple[int, str]]) -> tuple[Document, ...]:
         if why == kernels.DONE:
             break
         table.learn(code)
-    documents: list[Document] = []
+    streams: list[tuple[Array, Array]] = []
     at = 0
-    for number, (item, text) in enumerate(texts):
+    for number in range(len(texts)):
         if slow[number]:
+            text, _ = decoded(data[offsets[number] : offsets[number + 1]].tobytes())
             plain, latex = _hashed(words(text)), _hashed(hashing.latex_words(text))
         else:
-            middle, end = at + lengths[number, 0], at + lengths[number].sum()
+            middle, end = at + int(lengths[number, 0]), at + int(lengths[number].sum())
             plain, latex = out[at:middle].copy(), out[middle:end].copy()
-            at = int(end)
-        documents.append(Document(item, text, plain))
-        if len(latex) and not np.array_equal(plain, latex):
-            documents.append(Document(item, text, latex))
-    return tuple(documents)
+            at = end
+        streams.append((plain, latex if not np.array_equal(plain, latex) else latex[:0]))
+    return streams
 
 
 def _hashed(all_words: Sequence[str]) -> Array:

@@ -85,7 +85,8 @@ def _benchmark_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[ob
         for name, one in summary["benchmarks"].items()
     ]
     rows += [
-        [name, *["-"] * (len(columns) - 2), "NOT AUDITED"] for name in summary["missing_benchmarks"]
+        [f"{name}: NOT AUDITED", *[None] * (len(columns) - 1)]
+        for name in summary["missing_benchmarks"]
     ]
     return columns, rows
 
@@ -143,11 +144,15 @@ def _result(summary: Mapping[str, Any]) -> str:
     by_source = ", ".join(f"{escape(n or 'unnamed')}: {c:,}" for n, c in sources.items())
     return (
         f"{_STYLE}<p class='headline {state}'>{escape(headline(summary))}</p>"
-        f"<p>{escape(summary['rule_in_words'].capitalize())}.</p>"
+        f"<p>{escape(_sentence(summary['rule_in_words']))}</p>"
         + (f"<p>Flagged rows by source: {by_source}.</p>" if sources else "")
         + f"<p>The three claims that papers make:</p><ul>{claims}</ul>"
         + (f"<ul>{missing}</ul>" if missing else "")
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "."
 
 
 def _method(summary: Mapping[str, Any]) -> str:
