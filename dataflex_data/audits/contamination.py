@@ -20,7 +20,14 @@ import pyarrow as pa
 
 from dataflex_data.audits import hashing
 from dataflex_data.audits.benchmarks import BenchmarkItem, BenchmarkSet
-from dataflex_data.audits.comparison import Rule, Subject, compare, subject, with_options
+from dataflex_data.audits.comparison import (
+    Comparison,
+    Rule,
+    Subject,
+    compare,
+    subject,
+    with_options,
+)
 from dataflex_data.audits.corpus import Batch, Layout, Shard, read_shard
 from dataflex_data.audits.ngram_index import (
     Candidates,
@@ -32,6 +39,7 @@ from dataflex_data.audits.ngram_index import (
 from dataflex_data.core.seeding import hex_id
 from dataflex_data.core.text import NORMALISER_VERSION, normalise
 
+_COMPARISONS_KEPT = 20_000
 _TEXT_LIMIT = 20_000  # characters of a row kept in a finding; its length is kept whole
 
 
@@ -210,9 +218,10 @@ class Auditor:
             thresholds=Thresholds(own=min(rule.near, rule.containment), jaccard=rule.jaccard),
         )
         self._subjects: dict[int, Subject] = {}
+        self._compared: dict[tuple[str, tuple[str, ...], int], Comparison] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_subjects": {}}
+        return {**self.__dict__, "_subjects": {}, "_compared": {}}
 
     def finder(self) -> CandidateFinder:
         """Return a candidate finder for one thread."""
@@ -269,7 +278,7 @@ class Auditor:
         for number in items:
             item = self.items[number]
             theirs = self.item_subject(number)
-            found = compare(mine, theirs, self.rule, self.index.items_of)
+            found = self._compare(mine, number)
             best = max(found.plain.containment, found.latex.containment)
             if not found.channels and best < self.rule.near:
                 result.refuted += 1
@@ -303,6 +312,17 @@ class Auditor:
                     gated=item.gated,
                 )
             )
+
+    def _compare(self, row: Subject, number: int) -> Comparison:
+        # Some corpora hold each prompt a hundred times; it is compared once.
+        key = (row.stem.text, row.options, number)
+        found = self._compared.get(key)
+        if found is None:
+            if len(self._compared) >= _COMPARISONS_KEPT:
+                self._compared.clear()
+            found = compare(row, self.item_subject(number), self.rule, self.index.items_of)
+            self._compared[key] = found
+        return found
 
     def digest(self) -> str:
         """Return a digest of items, rule and versions: two audits that agree may share parts."""
