@@ -94,29 +94,35 @@ class Numeral:
 Answer = Number | Group | Matrix | Relation | Ratio | Words | Either | Numeral
 
 
-_SPACES = re.compile(r"\\(?:[,;: ]|quad(?![a-zA-Z])|qquad(?![a-zA-Z])|thinspace(?![a-zA-Z]))|~")
-_DROPPED = re.compile(
-    r"\\(?:left|right|displaystyle|textstyle|limits|[bB]igg?[lr]?|mathopen|mathclose)(?![a-zA-Z])"
-    r"\.?|\\[!()\[\]]"
-)
+_COMMAND = re.compile(r"\\([a-zA-Z]+|.)", re.DOTALL)
+_INVISIBLE_POINT = re.compile(r"\\(?:left|right)\s*\.")
+_COMMANDS = {
+    **dict.fromkeys(
+        ["left", "right", "displaystyle", "textstyle", "limits", "big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "mathopen", "mathclose", "!", "(", ")", "[", "]"],
+        "",
+    ),
+    **dict.fromkeys([",", ";", ":", " ", "\n", "quad", "qquad", "thinspace"], " "),
+    **dict.fromkeys(["frac", "dfrac", "tfrac", "cfrac"], "\\frac"),
+    **dict.fromkeys(["degree", "textdegree"], "°"),
+    **dict.fromkeys(["leqslant", "leq", "le"], "≤"),
+    **dict.fromkeys(["geqslant", "geq", "ge"], "≥"),
+    **dict.fromkeys(["neq", "ne"], "≠"),
+    "lt": "<", "gt": ">", "colon": ":", "%": "%", "$": "\x04", "prime": "'",
+}  # fmt: skip
 _TEXT = re.compile(
     r"\\(?:text|textbf|textit|textrm|textsc|textnormal|mathrm|mathbf|mathit|mathsf|mbox|hbox|rm|"
     r"operatorname|boldsymbol|bold|mathbb)\s*\{([^{}]*)\}"
 )
-_FRACTION_NAMES = re.compile(r"\\[dtc]frac(?![a-zA-Z])")
-_DEGREE = re.compile(r"\s*\^\s*\{?\s*\\circ\s*\}?|\\degree(?![a-zA-Z])|\\textdegree(?![a-zA-Z])")
-_SIGNS = {
-    "\\leqslant": "≤", "\\geqslant": "≥", "\\leq": "≤", "\\geq": "≥", "\\le": "≤", "\\ge": "≥",
-    "\\neq": "≠", "\\ne": "≠", "\\lt": "<", "\\gt": ">", "\\colon": ":",
-}  # fmt: skip
-_SIGN_NAMES = re.compile(r"\\(?:leqslant|geqslant|leq|geq|le|ge|neq|ne|lt|gt|colon)(?![a-zA-Z])")
+_DEGREE = re.compile(r"\s*\^\s*\{?\s*(?:\\circ|°)\s*\}?")
+_PRIME = re.compile(r"\^\s*\{?\s*'\s*\}?")
 _RELATION = re.compile(r"[<>≤≥=≠]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 
-_INTEGER = re.compile(r"[-+]?\d+")
-_DECIMAL = re.compile(r"([-+]?)((?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)")
-_SIMPLE_FRACTION = re.compile(r"(-?)\s*\\frac\s*\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}")
-_SLASHED = re.compile(r"(-?)\s*(\d+)\s*/\s*(\d+)")
+_PLAIN = re.compile(
+    r"([-+]?)\s*(?:(\d+)|((?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
+    r"|\\[dt]?frac\s*\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}|(\d+)\s*/\s*(\d+))",
+    re.ASCII,
+)
 _THOUSANDS = re.compile(r"[-+]?\s*[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _SPACED_THOUSANDS = re.compile(r"[-+]?\s*[1-9]\d{0,2}(?: \d{3})+(?:\.\d+)?")
 _INNER_THOUSANDS = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:,\d{3})+)(?![\d,])")
@@ -136,14 +142,12 @@ _TEMPERATURE = re.compile(r"(.*)°\s*\x02?\s*([CF])\s*\x03?", re.S)
 _MATRIX = re.compile(
     r"\\begin\s*\{([pbvBV]?matrix|array)\}(?:\{[lcr|]*\})?(.*)\\end\s*\{\1\}", re.S
 )
-_CONJUNCTION = re.compile(r"(?<![A-Za-z\\])(?:and|or|AND|OR)(?![A-Za-z])")
 _CLOCK_LIKE = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d")
 _HYPHENED = re.compile(r"\d+(?:-\d+){2,}")
 _LABELS = re.compile(r"(?:\(\d\)\s*){2,}")
 _OR = re.compile(r"(?<![A-Za-z\\])(?:or|OR)(?![A-Za-z])")
 _CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?[\s\x02\x03]*([aApP])\.?\s?[mM]\.?[\x03\s]*")
 _WORDY = re.compile(r"[^\W\d_][^\W\d_'.-]*(?:[\s-]+[^\W\d_'.-]+){0,5}")
-_PRIME = re.compile(r"(?:\^\s*\{?\s*\\prime\s*\}?)")
 
 
 def tidy(text: str) -> str:
@@ -152,31 +156,37 @@ def tidy(text: str) -> str:
     Text commands leave their content between two control characters, so that a unit can still be
     told from a product of variables.
     """
-    if text.isascii():
-        if text.isdigit():
-            return text
-    else:
+    if not text.isascii():
         text = plain_unicode(text)
-    if _CONTROL.search(text):
+    if not text.isprintable():
         text = _CONTROL.sub(" ", text)
     if "{,}" in text:
         text = text.replace("{,}", ",")
     if "\\" in text:
-        text = text.replace("\\$", "\x04").replace("\\%", "%").replace("\\!", "")
-        text = _SPACES.sub(" ", text.replace("\\\\", "\x05"))
-        text = _DROPPED.sub("", text).replace("\x05", "\\\\")
-        text = _FRACTION_NAMES.sub(r"\\frac", text)
+        if "." in text and ("\\left" in text or "\\right" in text):
+            text = _INVISIBLE_POINT.sub("", text)
+        text = _COMMAND.sub(_spelled_command, text)
         for _ in range(3):
+            if "{" not in text:
+                break
             unwrapped = _TEXT.sub("\x02\\1\x03", text)
             if unwrapped == text:
                 break
             text = unwrapped
-        text = _DEGREE.sub("°", text)
-        text = _SIGN_NAMES.sub(lambda sign: _SIGNS[sign.group()], text)
-        text = _PRIME.sub("'", text)
-    elif "~" in text:
+        if "^" in text:
+            if "circ" in text or "°" in text:
+                text = _DEGREE.sub("°", text)
+            if "'" in text:
+                text = _PRIME.sub("'", text)
+    if "~" in text:
         text = text.replace("~", " ")
-    return text.replace("$", "").strip().rstrip(".,;:").strip()
+    if "$" in text:
+        text = text.replace("$", "")
+    return text.strip().rstrip(".,;:").strip()
+
+
+def _spelled_command(match: re.Match[str]) -> str:
+    return _COMMANDS.get(match.group(1), match.group())
 
 
 def spelling(text: str) -> str:
@@ -198,6 +208,9 @@ def read_answer(text: str, lenient: bool = False) -> Answer:
     Raises:
         Unreadable: No form fits; ``kind`` says why in a word.
     """
+    number = _plain_number(text)
+    if number is not None:
+        return Number(number)
     if len(text.strip()) > MAX_ANSWER:
         raise Unreadable("too_long", f"it has more than {MAX_ANSWER} characters")
     plain = tidy(text)
@@ -223,12 +236,12 @@ class _Form:
             return self.read(text[1:-1], depth + 1)
         if text[:7] == "\\approx" or text[:1] in {"=", "≈"}:
             return self.read(text[7:] if text[0] == "\\" else text[1:], depth + 1)
-        if _THOUSANDS.fullmatch(text):
+        if "," in text and _THOUSANDS.fullmatch(text):
             together = Number(self.number(text))
             return Either((together, self.listing(text.split(","), depth)))
-        if _SPACED_THOUSANDS.fullmatch(text):
+        if " " in text and _SPACED_THOUSANDS.fullmatch(text):
             return Number(self.number(text))
-        clock = _CLOCK.fullmatch(text)
+        clock = _CLOCK.fullmatch(text) if text[-1:] in "mM.\x03" else None
         if clock:
             hour, minute, half = clock.groups()
             return Words(f"{int(hour)}:{minute or '00'} {half.lower()}m")
@@ -238,8 +251,7 @@ class _Form:
             inner = text[text.index("{") + 1 : -1]
             if not _closes_early(inner):
                 return self.read(inner, depth + 1)
-        matrix = _MATRIX.fullmatch(text)
-        if matrix:
+        if text.startswith("\\begin") and (matrix := _MATRIX.fullmatch(text)):
             return self.matrix(matrix.group(2))
         parts = _split_list(text)
         if len(parts) > 1:
@@ -264,9 +276,9 @@ class _Form:
             return self.relation(text, depth)
         if ":" in text:
             return self.ratio(text)
-        if _HYPHENED.fullmatch(text):
+        if "-" in text and _HYPHENED.fullmatch(text):
             raise Unreadable("two_readings", "numbers joined by hyphens read two ways")
-        if _LABELS.fullmatch(text):
+        if text[0] == "(" and _LABELS.fullmatch(text):
             labels = self.listing(re.findall(r"\d", text), depth)
             return Either((labels, self.quantity(text))) if self.lenient else labels
         if "\\pm" in text or "\\mp" in text:
@@ -274,7 +286,7 @@ class _Form:
                 raise Unreadable("signs", "it holds several plus-minus signs")
             both = [self.read(text.replace("\\pm", sign), depth + 1) for sign in ("+", "-")]
             return Group("list", tuple(both))
-        numeral = _NUMERAL.fullmatch(text.rstrip("."))
+        numeral = _NUMERAL.fullmatch(text) if "_" in text else None
         if numeral:
             return _numeral(numeral.group(1), int(numeral.group(2)))
         return self.quantity(text)
@@ -595,19 +607,27 @@ def _scale(a: Value, b: Value) -> Fraction | None:
 
 
 def _plain_number(text: str) -> int | Fraction | None:
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if match := _DECIMAL.fullmatch(text):
+    """Return the value of an integer, decimal or simple fraction; ``None`` for anything else."""
+    if text.isascii() and (text.isdigit() or (text[:1] == "-" and text[1:].isdigit())):
+        return int(text) if len(text) <= MAX_ANSWER else None
+    match = _PLAIN.fullmatch(text)
+    if match is None or len(text) > MAX_ANSWER:
+        return None
+    sign, integer, decimal, top, bottom, numerator, denominator = match.groups()
+    if integer is not None:
+        value: int | Fraction = int(integer)
+    elif decimal is not None:
         try:
-            value = read_number(match.group(2))
+            value = read_number(decimal)
         except Unreadable:
             return None
-        return -value if match.group(1) == "-" else value
-    match = _SIMPLE_FRACTION.fullmatch(text) or _SLASHED.fullmatch(text)
-    if match and int(match.group(3)):
-        value = Fraction(int(match.group(2)), int(match.group(3)))
-        return -value if match.group(1) else value
-    return None
+    else:
+        top, bottom = (top, bottom) if top is not None else (numerator, denominator)
+        below = int(bottom)
+        if below == 0:
+            return None
+        value = Fraction(int(top), below)
+    return -value if sign == "-" else value
 
 
 def _numeral(digits: str, base: int, *, negative: bool = False) -> Answer:
@@ -648,44 +668,45 @@ def _closes_early(inner: str) -> bool:
 
 def _split_list(text: str) -> list[str]:
     """Split at top-level commas, semicolons and conjunctions; thousands stay together."""
-    if "," not in text and ";" not in text and not _CONJUNCTION.search(text):
+    if not (
+        "," in text or ";" in text or "and" in text or "or" in text or "R" in text or "D" in text
+    ):
         return [text]
     spaced = ", " in text
-    text = text.replace("\x02", " \x02 ").replace("\x03", " \x03 ")
-    parts, depth, start, at = [], 0, 0, 0
-    while at < len(text):
-        sign = text[at]
+    parts, depth, start = [], 0, 0
+    for mark in _LIST_MARK.finditer(text):
+        sign = mark.group()
         if sign in "([{":
             depth += 1
         elif sign in ")]}":
             depth -= 1
-        elif depth == 0 and sign in ",;":
-            thousands = (
+        elif depth == 0:
+            at = mark.start()
+            if (
                 sign == ","
                 and spaced
-                and text[at + 1 : at + 4].isdigit()
-                and len(text[at + 1 : at + 4]) == 3
-                and not text[at + 4 : at + 5].isdigit()
-                and text[at - 1 : at].isdigit()
-            )
-            if not thousands:
-                parts.append(text[start:at])
-                start = at + 1
-        elif depth == 0 and sign in "aoAO" and (match := _CONJUNCTION.match(text, at)):
+                and _GROUP_OF_THREE.match(text, at)
+                and text[at - 1].isdigit()
+            ):
+                continue
             parts.append(text[start:at])
-            start = match.end()
-            at = start - 1
-        at += 1
+            start = mark.end()
     parts.append(text[start:])
     kept = [_unmarked(part) for part in parts]
     return [part for part in kept if part] or [text]
 
 
+_LIST_MARK = re.compile(r"[()\[\]{},;]|(?<![A-Za-z\\])(?:and|or|AND|OR)(?![A-Za-z])")
+_GROUP_OF_THREE = re.compile(r",\d{3}(?!\d)")
+
+
 def _unmarked(part: str) -> str:
     """Return a part without halves of the marks that its conjunction was written between."""
     part = part.strip()
+    if "\x02" not in part and "\x03" not in part:
+        return part
     if part.startswith("\x03"):
         part = part[1:].strip()
     if part.endswith("\x02"):
         part = part[:-1].strip()
-    return "" if part in {"\x02", "\x03"} else re.sub(r"\s*([\x02\x03])\s*", r"\1", part)
+    return "" if part in {"\x02", "\x03"} else part

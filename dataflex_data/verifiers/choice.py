@@ -18,10 +18,13 @@ _DEFAULT_OPTIONS = 10
 _CLAUSE = 300  # characters read after a marker
 
 _STRONG = re.compile(
-    r"(?:answer|choice|option)[ \t]*(?:is|:|：|=|would be|should be|must be)(?![a-zA-Z])", re.I
+    r"(?:answer|choice|option)[ \t]*(?:is|:|：|=|would be|should be|must be)(?![a-z])"
 )
-_WEAK = re.compile(
-    r"(?<![a-zA-Z])(?:option|choose|chose|pick|select|go with|choice)(?![a-zA-Z])", re.I
+_WEAK = re.compile(r"(?<![a-z])(?:option|choose|chose|pick|select|go with|choice)(?![a-z])")
+_STRONG_WORDS = ("answer", "option", "choice")
+_WEAK_WORDS = ("option", "choose", "chose", "pick", "select", "go with", "choice")
+_MAX_MARKERS = (
+    200  # looked at from the end; a response that repeats one endlessly announces nothing
 )
 _MARKUP = re.compile(r"[*`_]+")
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|textit|textrm|bf|rm)\s*\{([^{}]*)\}")
@@ -116,68 +119,71 @@ def gold_letter(gold: str, options: tuple[str, ...] = ()) -> str | None:
 
 def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[str, str, str]:
     """Return ``(letter or text, step, problem)`` of the last announcement."""
-    box_end = -1
-    boxes = last_boxes(text)
+    boxes = last_boxes(text) if "box" in text else []
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters grow; positions must stay those of the text
+        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+    after = boxes[-1].end if boxes else 0
+    found = _last_clause(text, lower, _STRONG_WORDS, _STRONG, after, len(text), options)
+    if found:
+        return found[0], "marker", found[1]
     if boxes:
-        box_end = boxes[-1].end
-    strong = _last_marker(_STRONG, text, max(box_end, 0))
-    while strong is not None:
-        clause = text[strong.end() : strong.end() + _CLAUSE]
-        found, problem = _read_clause(clause, options)
-        if found or problem:
-            return found, "marker", problem
-        strong = _last_marker(_STRONG, text, max(box_end, 0), strong.start())
-    if boxes:
-        contents = list(dict.fromkeys(_unboxed(box.content) for box in boxes))
+        contents = list(dict.fromkeys(box.content for box in boxes))
         if len(contents) > 1:
             return " / ".join(contents), "several_boxes", "several boxes are joined, not one answer"
-        found, problem = _read_box(contents[0], options, prefer_text)
+        letter, problem = _read_box(contents[0], options, prefer_text)
         if problem:
-            return found, "box", problem
-        if found:
-            if _LATER_HEDGE.match(text[boxes[-1].end : boxes[-1].end + 60]):
-                return found, "hedged", "the box is followed by another option with or"
-            return found, "box", ""
-    end = boxes[0].start if boxes else len(text)
-    for pattern, step in ((_STRONG, "marker"), (_WEAK, "weak_marker")):
-        marker = _last_marker(pattern, text, 0, end)
-        while marker is not None:
-            found, problem = _read_clause(
+            return letter, "box", problem
+        if letter:
+            if _LATER_HEDGE.match(text[after : after + 60]):
+                return letter, "hedged", "the box is followed by another option with or"
+            return letter, "box", ""
+    before = boxes[0].start if boxes else len(text)
+    found = boxes and _last_clause(text, lower, _STRONG_WORDS, _STRONG, 0, before, options)
+    if found:
+        return found[0], "marker", found[1]
+    found = _last_clause(text, lower, _WEAK_WORDS, _WEAK, 0, before, options)
+    if found:
+        return found[0], "weak_marker", found[1]
+    if boxes:
+        return contents[0], "box", "the box holds neither a letter nor the text of one option"
+    if len(text) < _SHORT and (match := _WHOLE.fullmatch(plain_unicode(text))):
+        return match.group(1).upper(), "bare_letter", ""
+    plain = _plain(text) if len(text) < _LONGEST_OPTION else ""
+    matches = [at for at, option in enumerate(options) if plain and _plain(option) == plain]
+    if len(matches) == 1:
+        return LETTERS[matches[0]], "option_text", ""
+    return "", "no_answer", "no option is announced"
+
+
+_SHORT = 20
+_LONGEST_OPTION = 2_000
+
+
+def _last_clause(
+    text: str,
+    lower: str,
+    words: tuple[str, ...],
+    pattern: re.Pattern[str],
+    start: int,
+    end: int,
+    options: tuple[str, ...],
+) -> tuple[str, str] | None:
+    """Return letter and problem of the last marker in ``text[start:end]`` that announces one."""
+    places = {word: lower.rfind(word, start, end) for word in words}
+    for _ in range(_MAX_MARKERS):
+        word = max(places, key=places.__getitem__)
+        at = places[word]
+        if at < 0:
+            return None
+        marker = pattern.match(lower, at, end)
+        if marker:
+            letter, problem = _read_clause(
                 text[marker.end() : min(marker.end() + _CLAUSE, end)], options
             )
-            if found or problem:
-                return found, step, problem
-            marker = _last_marker(pattern, text, 0, marker.start())
-    if not boxes:
-        if len(text) < 20 and (match := _WHOLE.fullmatch(plain_unicode(text))):
-            return match.group(1).upper(), "bare_letter", ""
-        plain = _plain(text) if len(text) < 2_000 else ""
-        matches = [option for option in options if plain and _plain(option) == plain]
-        if len(matches) == 1:
-            return LETTERS[options.index(matches[0])], "option_text", ""
-        return "", "no_answer", "no option is announced"
-    return contents[0], "box", "the box holds neither a letter nor the text of one option"
-
-
-_BLOCK = 2_000
-_MAX_BACK = 40
-
-
-def _last_marker(
-    pattern: re.Pattern[str], text: str, start: int, end: int | None = None
-) -> re.Match[str] | None:
-    """Return the last match in ``text[start:end]``, looking at a block at a time from the end."""
-    stop = len(text) if end is None else end
-    blocks = 0
-    while stop > start and blocks < _MAX_BACK:
-        first = max(start, stop - _BLOCK)
-        last = None
-        for last in pattern.finditer(text, max(start, first - 30), stop):  # noqa: B007
-            pass
-        if last is not None:
-            return last
-        stop = first
-        blocks += 1
+            if letter or problem:
+                return letter, problem
+        places[word] = lower.rfind(word, start, at)
     return None
 
 
@@ -249,10 +255,6 @@ def _option_in(clause: str, start: int, options: tuple[str, ...]) -> str:
     candidates = {_plain(line), _plain(_END_OF_CLAUSE.split(line, maxsplit=1)[0])}
     matches = [at for at, option in enumerate(options) if _plain(option) in candidates]
     return LETTERS[matches[0]] if len(matches) == 1 else ""
-
-
-def _unboxed(content: str) -> str:
-    return content.strip()
 
 
 def _read_box(content: str, options: tuple[str, ...], prefer_text: bool) -> tuple[str, str]:

@@ -22,7 +22,8 @@ _THINK = re.compile(
 _THINK_ARROWS = re.compile(r"◁(/?)think▷")
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _BARE_BOX = re.compile(r"\\boxed[ \t]+(-?\d[\d.,]*\d|-?\d)(?![\w\\{^/])")
-_BOX_NAMES = ("\\boxed", "\\fbox", "\\framebox")
+_BOX_HEAD = re.compile(r"\\(?:boxed|fbox|framebox)\s{0,8}\{")
+_EMPTY = {"", "...", "\\ldots", "\\cdots"}
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ", "0123456789+-()n")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₍₎", "0123456789+-()")
@@ -52,7 +53,7 @@ _JOINTS = {
 
 
 class Box(NamedTuple):
-    """One complete box: its content and where the whole command starts and ends."""
+    """One complete box: its stripped content, and where the whole command starts and ends."""
 
     content: str
     start: int
@@ -80,83 +81,68 @@ def after_thinking(text: str) -> str | None:
 
 
 def last_boxes(text: str) -> list[Box]:
-    """Return the last complete, non-empty box and those joined to it in one line of reading.
+    r"""Return the last complete, non-empty box and those joined to it in one line of reading.
 
     In order of appearance; usually one. Boxes count as joined where the text between them is no
-    more than a conjunction, a comma, a semicolon or a slash (see `joined`).
+    more than a conjunction, a comma, a semicolon or a slash. ``\fbox`` and ``\framebox`` count
+    where there is no ``\boxed``.
     """
+    start = text.rfind("\\boxed")
+    if start >= 0 and text.find("\\boxed") == start:  # the common case: a single box
+        box = _box_at(text, start)
+        return [] if box is None or box.content in _EMPTY else [box]
+    command = "\\boxed" if start >= 0 else "\\fbox" if "\\fbox" in text else "\\framebox"
     found: list[Box] = []
     end = len(text)
     for _ in range(_MAX_BOXES):
-        start = _last_command(text, end)
+        start = text.rfind(command, 0, end)
         if start < 0:
             break
         end = start
         box = _box_at(text, start)
-        if box is None:
-            continue
-        content = box.content.strip()
-        if not content or content in {"...", "\\ldots", "\\cdots"}:
+        if box is None or box.content in _EMPTY:
             continue
         if not found:
             found.append(box)
-            continue
-        if box.end > found[-1].start:  # it contains the one found: \boxed{\boxed{3}}
-            if len(found) == 1 and box.content.strip() != text[found[0].start : found[0].end]:
-                outer = box.content.strip()
+        elif box.end > found[-1].start:
+            if len(found) == 1:  # \boxed{\boxed{3}, 4} is 3, 4
+                content = box.content
                 inner = text[found[0].start : found[0].end]
-                found[0] = Box(outer.replace(inner, found[0].content), box.start, box.end)
-            continue
-        between = text[box.end : found[-1].start]
-        if len(between) > _FAR or not joined(between):
+                found[0] = Box(content.replace(inner, found[0].content).strip(), start, box.end)
+        elif box.end < found[-1].start - _FAR or not _joined(text[box.end : found[-1].start]):
             break
-        found.append(box)
+        else:
+            found.append(box)
     found.reverse()
     return found
 
 
 def has_open_box(text: str) -> bool:
-    """Return whether the last box command of the text has no closing brace."""
-    start = _last_command(text, len(text))
+    """Return whether the last box of the text has no closing brace."""
+    start = text.rfind("\\boxed")
     return start >= 0 and _box_at(text, start) is None
 
 
-def joined(between: str) -> bool:
+def _joined(between: str) -> bool:
     """Return whether the text between two boxes makes them one answer with two values."""
-    bare = _GLUE.sub(" ", between).strip().lower()
-    return bare in _JOINTS
-
-
-def _last_command(text: str, end: int) -> int:
-    """Return where the last box command before ``end`` starts, -1 where there is none."""
-    start = text.rfind("\\boxed", 0, end)
-    other = text.rfind("box{", 0, end)
-    while other > start:
-        for name in _BOX_NAMES[1:]:
-            at = other + 3 - len(name)
-            if at > start and text.startswith(name, at):
-                return at
-        other = text.rfind("box{", 0, other)
-    return start
+    return _GLUE.sub(" ", between).strip().lower() in _JOINTS
 
 
 def _box_at(text: str, start: int) -> Box | None:
     """Return the box whose command starts at ``start``, ``None`` where it is not complete."""
     brace = start + 6  # len("\\boxed")
-    if not text.startswith("\\boxed", start):
-        brace = text.find("{", start)
-    else:
-        while text[brace : brace + 1].isspace() and brace < start + 16:
-            brace += 1
     if not text.startswith("{", brace):
-        bare = _BARE_BOX.match(text, start)
-        return Box(bare.group(1), start, bare.end()) if bare else None
+        head = _BOX_HEAD.match(text, start)
+        if head is None:
+            bare = _BARE_BOX.match(text, start)
+            return Box(bare.group(1), start, bare.end()) if bare else None
+        brace = head.end() - 1
     # The common case without nesting: one search each instead of a walk.
     close = text.find("}", brace, brace + _MAX_BOX)
     if close < 0:
         return None
     if text.find("{", brace + 1, close) < 0 and text[close - 1] != "\\":
-        return Box(text[brace + 1 : close], start, close + 1)
+        return Box(text[brace + 1 : close].strip(), start, close + 1)
     depth = 0
     for mark in _BRACES.finditer(text, brace, brace + _MAX_BOX):
         sign = mark.group()
@@ -165,7 +151,7 @@ def _box_at(text: str, start: int) -> Box | None:
         elif sign == "}":
             depth -= 1
             if depth == 0:
-                return Box(text[brace + 1 : mark.start()], start, mark.end())
+                return Box(text[brace + 1 : mark.start()].strip(), start, mark.end())
     return None
 
 

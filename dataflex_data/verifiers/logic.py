@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +17,7 @@ from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers.extraction import after_thinking, last_boxes
 
 MAX_BLOCK = 4_000
+_MAX_MARKERS = 20
 _WINDOW = 20_000  # characters from the end in which a final answer is looked for
 _ROLE_PAIRS = (
     ("knight", "knave"), ("pioneer", "laggard"), ("saint", "sinner"), ("hero", "villain"),
@@ -50,10 +52,30 @@ _EVERYONE = {"all", "everyone", "everybody", "both", "each"}
 _JOINERS = {",", "and", "&"}
 _LEADS = {"therefore", "thus", "so", "hence", "then", "that", "while", "whereas", "but", "because",
           "since", "also", "meanwhile", "finally", "consequently", "conclusion", "means", "in",
-          "we", "have", "conclude", "deduce", "find", "know", "this", "and"}  # fmt: skip
+          "result", "summary", "short", "solution", "roles", "role", "assignment", "we", "have", "conclude", "deduce", "find", "know", "this", "and"}  # fmt: skip
 _SENTENCE_END = {".", ";", "\n", "!"}
 _BREAKS = _SENTENCE_END | _LEADS | _ARTICLES | _COPULA
+_ADVERBS = {"therefore", "thus", "then", "also", "indeed", "definitely", "clearly", "hence", "must"}
 _PRONOUNS = {"she", "he", "it", "who", "which", "there", "role", "person", "answer", "follows"}
+
+
+_CONTRACTED = re.compile(r"\b(is|are|was)n['’]t\b")
+_NAME = r"[^\W\d_]+(?:['’\-][^\W\d_]+)*"
+# The common ways of writing an assignment, read without a walk over the tokens: claims of the form
+# NAME is [not] [a|an|the] ROLE with nothing but separators between them.
+_PLAIN_CLAIM = (
+    rf"({_NAME})(?:\ +is(?:\ +(not))?(?:\ +(?:an?|the))?\ +|\ *(?::|=|→|—|->|\|)\ *)({{0}}|{{1}})"
+)
+_PLAIN_CLAIMS = {pair: re.compile(_PLAIN_CLAIM.format(*pair)) for pair in _ROLE_PAIRS}
+_PLAIN_BLOCKS = {
+    pair: re.compile(
+        r"[\s\-|•]*(?:(?:\d+[.)]\s+)?"
+        + _PLAIN_CLAIM.format(*pair)
+        + r"(?:[\s,;.|\-•]+(?:and\s+)?|$))+"
+    )
+    for pair in _ROLE_PAIRS
+}
+_ROLE_WORDS = {pair: (*pair, *(f"{role}s" for role in pair)) for pair in _ROLE_PAIRS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +176,7 @@ def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, list[str]]:
 
     Of a box, an answer tag and a marker such as "final answer", the last one decides.
     """
-    final = _last_marker(text)
+    final = _last_marker(text, puzzle)
     after = final.start() if final else -1
     boxes = last_boxes(text) if "box" in text else []
     boxed = "\n".join(box.content for box in boxes)
@@ -171,10 +193,26 @@ def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, list[str]]:
     return _cleaned(paragraphs[-1][:MAX_BLOCK]), "last_paragraph", paragraphs[:-1]
 
 
-def _last_marker(text: str) -> re.Match[str] | None:
-    last = None
-    for last in _FINAL.finditer(text, max(0, len(text) - _WINDOW)):  # noqa: B007 - only the last
-        pass
+def _last_marker(text: str, puzzle: Puzzle) -> re.Match[str] | None:
+    """Return the last marker that roles follow, else the last one of all."""
+    window = text[-_WINDOW:]
+    lower = window.lower()
+    if len(lower) != len(window):  # a few letters grow; positions must stay those of the text
+        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in window)
+    shift = len(text) - len(window)
+    last, end = None, len(lower)
+    places = {word: lower.rfind(word) for word in ("final", "answer")}
+    for _ in range(_MAX_MARKERS):
+        word = max(places, key=places.__getitem__)
+        at = places[word]
+        if at < 0:
+            break
+        marker = _FINAL.match(text, shift + at)
+        if marker:
+            if any(lower.find(role, marker.end() - shift, end) >= 0 for role in puzzle.roles):
+                return marker
+            last, end = last or marker, at
+        places[word] = lower.rfind(word, 0, at)
     return last
 
 
@@ -198,83 +236,112 @@ def _paragraphs(text: str) -> list[str]:
 
 def _claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
     """Return what a block claims, and why it cannot stand (``""`` where it can)."""
-    role_words = puzzle.roles + tuple(f"{role}s" for role in puzzle.roles)
+    if _PLAIN_BLOCKS[puzzle.roles].fullmatch(block):
+        return _plain_claims(_PLAIN_CLAIMS[puzzle.roles].findall(block), puzzle)
+    role_words = _ROLE_WORDS[puzzle.roles]
     if "(" in block:
         block = _PARENTHESES.sub(
             lambda part: part.group() if any(w in part.group() for w in role_words) else " ", block
         )
-    condition = _CONDITION.search(block)
-    if condition:
+    for condition in _CONDITION.finditer(block):
         word = condition.group()
-        return {}, f"the final block is not a plain statement: it holds {word!r}"
-    block = re.sub(r"\b(is|are|was)n['’]t\b", r"\1 not", block)
+        if word not in puzzle.assignment:  # somebody may be called May
+            return {}, f"the final block is not a plain statement: it holds {word!r}"
+    block = _CONTRACTED.sub(r"\1 not", block)
     tokens = _TOKEN.findall(block)
     claims: dict[str, bool] = {}
     previous: list[str] = []
     for at, token in enumerate(tokens):
         if token not in role_words:
             continue
-        is_first = token.rstrip("s") == puzzle.roles[0].rstrip("s")
+        is_first = token.removesuffix("s") == puzzle.roles[0]
         subjects, negated, problem = _subjects(tokens, at, puzzle, previous)
         if problem:
             return claims, problem
-        for name in subjects:
-            if name not in puzzle.assignment:
-                return claims, f"it assigns a role to {name.title()}, who is not in the puzzle"
-            value = is_first != negated
-            if claims.setdefault(name, value) != value:
-                return claims, f"it gives {name.title()} both roles"
+        problem = _claim(claims, subjects, is_first != negated, puzzle)
+        if problem:
+            return claims, problem
         previous = subjects or previous
     return claims, ""
+
+
+def _plain_claims(pairs: list[tuple[str, str, str]], puzzle: Puzzle) -> tuple[dict[str, bool], str]:
+    claims: dict[str, bool] = {}
+    for name, negation, role in pairs:
+        problem = _claim(claims, (name,), (role == puzzle.roles[0]) != bool(negation), puzzle)
+        if problem:
+            return claims, problem
+    return claims, ""
+
+
+def _claim(claims: dict[str, bool], names: Sequence[str], value: bool, puzzle: Puzzle) -> str:
+    """Add a claim about ``names``; return why it cannot stand (``""`` where it can)."""
+    for name in names:
+        if name not in puzzle.assignment:
+            return f"it assigns a role to {name.title()}, who is not in the puzzle"
+        if claims.setdefault(name, value) != value:
+            return f"it gives {name.title()} both roles"
+    return ""
 
 
 def _subjects(
     tokens: list[str], at: int, puzzle: Puzzle, previous: list[str]
 ) -> tuple[list[str], bool, str]:
     """Return who the role word at ``at`` is said of, whether negated, and what is unclear."""
-    back, negated, copula, article = at - 1, False, False, False
+    back, negated, article, copula = at - 1, False, False, ""
     while back >= 0:
         token = tokens[back]
         if token == "not":
             negated = not negated
         elif token in _COPULA:
-            if token != "be":
-                copula = True
-                if token in {"is", "are", "was"} or tokens[back - 1 : back] not in (
-                    ["is"],
-                    ["are"],
-                ):
-                    back -= 1
-                    break
-        elif token in _ARTICLES and not (
-            token in _EVERYONE and not copula and token != "both" and token != "all"
-        ):
+            copula = token
+            back -= 1
+            break
+        elif token in _ARTICLES and not (token == "each" or token.startswith("every")):
             article = True
         else:
             break
         back -= 1
     if not copula:
-        if back >= 0 and article and tokens[back] in puzzle.assignment:
+        if article and back >= 0 and tokens[back] in puzzle.assignment:
             return [tokens[back]], negated, ""
         if negated and previous and back >= 0 and tokens[back] in {"and", ",", "but"}:
             return previous, True, ""
         return _listed_after(tokens, at, puzzle)
+    names = _before_copula(tokens, back, puzzle, alone=copula in {"is", "was", "'s"})
+    return (names, negated, "") if names else _listed_after(tokens, at, puzzle)
+
+
+def _before_copula(tokens: list[str], back: int, puzzle: Puzzle, *, alone: bool) -> list[str]:
+    """Return the subjects that end at ``back``; a word that is nobody's name comes back as is.
+
+    Args:
+        tokens: The block's tokens.
+        back: Where the subject ends.
+        puzzle: The people.
+        alone: The verb is singular, so that one name is all.
+    """
     names: list[str] = []
+    joined = True
     while back >= 0:
         token = tokens[back]
         if token in _EVERYONE or token == "they":
-            return names or list(puzzle.assignment), negated, ""
-        if token in puzzle.assignment:
+            return names or list(puzzle.assignment)
+        if token in _JOINERS:
+            joined = True
+        elif token in puzzle.assignment:
             names.append(token)
-        elif token in _JOINERS:
-            if back >= 1 and tokens[back - 1].removesuffix("s") in puzzle.roles:
+            if alone:
                 break
-        elif names or token in _BREAKS or token in _PRONOUNS or token.isdigit() or token.removesuffix("s") in puzzle.roles:
+            joined = False
+        elif token in _ADVERBS and not names:
+            pass
+        elif token in _BREAKS or token in _PRONOUNS or token.isdigit() or not joined or token.removesuffix("s") in puzzle.roles:
             break
         else:
-            return [token], negated, ""
+            return [token]
         back -= 1
-    return names, negated, ""
+    return names
 
 
 def _listed_after(tokens: list[str], at: int, puzzle: Puzzle) -> tuple[list[str], bool, str]:

@@ -8,6 +8,7 @@ with a hard time limit. No floats, no evaluation of code, bounded time.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from functools import lru_cache
 
@@ -62,17 +63,16 @@ def verify(response: str, ground_truth: str, *, symbolic: bool = False) -> Verdi
             "the last \\boxed{ is never closed" if has_open_box(text) else "no \\boxed{} is filled"
         )
         return Verdict(0.0, "", reason, "no_box")
-    answer = boxes[-1].content.strip()
-    if len(boxes) > 1:
-        contents = list(dict.fromkeys(box.content.strip() for box in boxes))
-        if len(contents) > 1:
-            return _several(contents, ground_truth)
-    elif _hedged_after(text, boxes[-1]):
+    answer = boxes[-1].content
+    if len(boxes) > 1 and any(box.content != answer for box in boxes):
+        return _several(text, boxes, ground_truth)
+    if _hedged_after(text, boxes[-1].end):
         return Verdict(0.0, answer, "the box is followed by another value with or", "hedged")
-    return compare(answer, ground_truth, symbolic=symbolic)
+    return compare(answer, ground_truth, symbolic)
 
 
-def compare(answer: str, gold: str, *, symbolic: bool = False) -> Verdict:
+@lru_cache(maxsize=65536)
+def compare(answer: str, gold: str, symbolic: bool = False) -> Verdict:
     """Return whether an extracted ``answer`` equals ``gold``.
 
     Raises:
@@ -115,6 +115,7 @@ def compare(answer: str, gold: str, *, symbolic: bool = False) -> Verdict:
     return _different(answer, form, found, gold)
 
 
+_ALTERNATIVE = re.compile(r"\bor\b|/|\|", re.I)
 _REFUSED = {"tower", "too_long", "deep", "empty", "too_many_items", "too_many_terms"}
 _NAMES = {
     "integer": "an integer",
@@ -173,27 +174,35 @@ def _gold_spelling(gold: str) -> str:
     return spelling(gold)
 
 
-def _several(contents: list[str], gold: str) -> Verdict:
-    """Judge boxes that are joined by a conjunction: as one list, right only for a listed gold."""
+def _several(text: str, boxes: list[Box], gold: str) -> Verdict:
+    """Judge different boxes joined to one another.
+
+    They are one list where each holds one value and the joints are commas or "and"; no single
+    gold equals it. Anything else names alternatives.
+    """
+    contents = [box.content for box in boxes]
     answer = ", ".join(contents)
+    joints = [text[box.end : other.start] for box, other in zip(boxes, boxes[1:], strict=False)]
     form = read_gold(gold)
-    if not isinstance(form, Unreadable) and len(answer) <= MAX_ANSWER:
+    if isinstance(form, Group) and not any(_ALTERNATIVE.search(joint) for joint in joints):
         try:
-            if same_answer(form, read_answer(answer, True)):
-                return Verdict(1.0, answer, "the boxes together are the gold list", "group")
+            items = tuple(read_answer(content, True) for content in contents)
         except Unreadable as problem:
             return Verdict(0.0, answer, f"several boxes: {problem.detail}", "several_boxes")
+        listed = any(isinstance(item, Group) and item.kind == "list" for item in items)
+        if not listed and same_answer(form, Group("list", items)):
+            return Verdict(1.0, answer, "the boxes together are the gold list", "group")
     return Verdict(
         0.0, answer, f"{len(contents)} different boxes are joined, not one answer", "several_boxes"
     )
 
 
-def _hedged_after(text: str, box: Box) -> bool:
-    tail = text[box.end : box.end + 40].lstrip(" $*\n\\)]}")
+def _hedged_after(text: str, end: int) -> bool:
+    tail = text[end : end + 40].lstrip(" $*\n\\)]}")
     if not tail.startswith(("or ", "/", "and/or ")):
         return False
-    rest = tail.lstrip("/andor ").lstrip(" $*\\([{")
-    return rest[:1].isdigit() or (rest[:1] == "-" and rest[1:2].isdigit()) or rest[:4] == "frac"
+    rest = tail.lstrip("/andor ").lstrip(" $*\\([{-")
+    return rest[:1].isdigit() or rest[:4] == "frac" or rest[:4] == "sqrt"
 
 
 def problem_of(gold: str) -> tuple[str, str] | None:

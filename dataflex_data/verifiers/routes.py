@@ -184,4 +184,4 @@ def render_gold(data_source: str, gold: str, extra_info: Mapping[str, Any] | Non
 
 def _options(extra_info: Mapping[str, Any] | None) -> tuple[str, ...]:
     options = None if extra_info is None else extra_info.get("options")
-    return () if options is None else tuple(str(option) for option in options)
+    return () if options is None else tuple(map(str, options))
