@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,14 @@ from pydantic import Field
 from dataflex_data.core.config import Config, parse_config
 from dataflex_data.core.errors import InputDataError, StateError, did_you_mean
 from dataflex_data.core.registry import Registry
-from dataflex_data.core.simplex import FloatArray, FloorRule, check_floor, floored, normalised
+from dataflex_data.core.simplex import (
+    FloatArray,
+    FloorRule,
+    check_floor,
+    floored,
+    normalised,
+    softmax,
+)
 from dataflex_data.samplers.domain_tracker import DomainStats, Signal
 
 
@@ -51,7 +58,8 @@ class Mixer(ABC):
         Params: Frozen parameters; `WindowParams` where there is a window.
         signal: What the tracker must deliver.
         cold_start: In words, what happens to domains of which nothing is known yet.
-        adaptive: Whether proportions depend on results. Others may be drawn ahead of training.
+        varies: What proportions depend on: ``by_result``, ``by_step`` or ``never``. All but the
+            first may be drawn ahead of training.
         stateful: Whether it keeps more than the tracker does.
 
     Args:
@@ -67,7 +75,7 @@ class Mixer(ABC):
     Params: ClassVar[type[MixerParams]] = MixerParams
     signal: ClassVar[Signal]
     cold_start: ClassVar[str]
-    adaptive: ClassVar[bool] = True
+    varies: ClassVar[Varies] = "by_result"
     stateful: ClassVar[bool] = False
 
     def __init__(self, params: MixerParams, domains: Sequence[str], seed: int = 0) -> None:
@@ -75,6 +83,11 @@ class Mixer(ABC):
         self.domains = tuple(domains)
         self.seed = seed
         check_floor(params.floor, len(self.domains))
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether proportions depend on results, so that nothing may be drawn ahead of them."""
+        return self.varies == "by_result"
 
     @property
     def n_domains(self) -> int:
@@ -101,9 +114,10 @@ class Mixer(ABC):
         """Reward from which a rollout counts as solved, for the signal ``solve_counts``."""
         return 1.0
 
-    def initial(self) -> FloatArray:
-        """Return the proportions before anything is known; uniform where not overridden."""
-        return np.full(self.n_domains, 1 / self.n_domains)
+    def initial(self, stats: DomainStats) -> npt.ArrayLike:
+        """Return the numbers before anything is known; uniform where not overridden."""
+        del stats
+        return np.ones(self.n_domains)
 
     def observe(self, stats: DomainStats) -> None:  # noqa: B027 - most mixers keep nothing
         """Take in the report that has just come; called once per reported batch."""
@@ -118,8 +132,15 @@ class Mixer(ABC):
         Raises:
             InputDataError: The mixer's numbers are no proportions.
         """
-        raw = normalised(self.raw_proportions(stats), self.domains)
-        return floored(raw, self.params.floor, self.params.floor_rule)
+        return self._finished(self.raw_proportions(stats))
+
+    def initial_proportions(self, stats: DomainStats) -> FloatArray:
+        """Return the proportions before anything is known, checked and floored alike."""
+        return self._finished(self.initial(stats))
+
+    def _finished(self, raw_D: npt.ArrayLike) -> FloatArray:
+        p = normalised(raw_D, self.domains)
+        return floored(p, self.params.floor, self.params.floor_rule)
 
     def state_dict(self) -> dict[str, Any]:
         """Return what the mixer keeps beyond the tracker, as plain values."""
@@ -153,6 +174,11 @@ class Mixer(ABC):
         return result
 
 
+EQUAL_SHARE = "an unseen domain has the proportion 1/D; the seen ones share the rest"
+Varies: TypeAlias = Literal["by_result", "by_step", "never"]
+PositiveFloat: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Fraction: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+
 MIXERS: Registry[type[Mixer]] = Registry(
     "mixer", package="dataflex_data.samplers.mixers", entry_point_group="dataflex_data.mixers"
 )
@@ -185,6 +211,22 @@ def share_among_seen(values_D: npt.ArrayLike, seen_D: npt.NDArray[np.bool_]) -> 
     total = values.sum()
     among = values / total if total > 0 else seen_D / max(1, int(seen_D.sum()))
     return np.where(seen_D, among * (seen_D.sum() / n), 1 / n)
+
+
+def softmax_among_seen(
+    scores_D: npt.ArrayLike, seen_D: npt.NDArray[np.bool_], temperature: float
+) -> FloatArray:
+    """Return the softmax of the seen domains' scores, in the share that `share_among_seen` gives.
+
+    Args:
+        scores_D: Finite where seen.
+        seen_D: Which domains have been observed.
+        temperature: Above 0.
+    """
+    values = np.zeros(seen_D.size)
+    if seen_D.any():
+        values[seen_D] = softmax(np.asarray(scores_D, dtype=np.float64)[seen_D], temperature)
+    return share_among_seen(values, seen_D)
 
 
 def domain_values(

@@ -17,7 +17,13 @@ import numpy as np
 
 from dataflex_data.core.errors import InputDataError, MixtureError
 from dataflex_data.core.simplex import FloatArray, IntArray
-from dataflex_data.samplers.domain_tracker import NEEDS, DomainTracker, StepCounts, StepSignals
+from dataflex_data.samplers.domain_tracker import (
+    NEEDS,
+    DomainStats,
+    DomainTracker,
+    StepCounts,
+    StepSignals,
+)
 from dataflex_data.samplers.mixer import Mixer
 from dataflex_data.samplers.planner import BatchPlan, MixtureWarning
 
@@ -113,13 +119,14 @@ class Steering:
             MixtureError: Too many batches are out, or the signal has never come.
         """
         if not self.mixer.adaptive:
-            self._move_to(self._ask(step, unused_D))
+            if self.current is None or self.mixer.varies != "never":
+                self._move_to(self._ask(step, unused_D))
         else:
             self._check_heard(step)
             acting = step >= self.rules.warmup_steps and not self._blind
             due = (step - self.rules.warmup_steps) % self.rules.update_every == 0
             if not acting:
-                self._move_to(self.mixer.initial() if self.current is None else self.current)
+                self._move_to(self.initial(step, unused_D))
             elif due or self.current is None:
                 p = self._ask(step, unused_D)
                 self._watch(p)
@@ -127,6 +134,10 @@ class Steering:
         if self.current is None:
             raise MixtureError(f"the mixer {self.mixer.name!r} gave no proportions")
         return self.current
+
+    def initial(self, step: int, unused_D: IntArray) -> FloatArray:
+        """Return the mixer's proportions before anything is known."""
+        return self.mixer.initial_proportions(self._stats(step, unused_D))
 
     def opened(self, plan: BatchPlan) -> None:
         """Note that a batch is being handed out."""
@@ -158,7 +169,7 @@ class Steering:
         self.realised[step] = found.counts.groups_D.tolist()
         if len(self.realised) > REMEMBERED:
             del self.realised[next(iter(self.realised))]
-        self.mixer.observe(self.tracker.stats(step + 1, self._batch_size, unused_D, self._sizes_D))
+        self.mixer.observe(self._stats(step + 1, unused_D))
         return found.counts
 
     def state_dict(self) -> dict[str, Any]:
@@ -202,9 +213,10 @@ class Steering:
         return self.tracker.observations == 0
 
     def _ask(self, step: int, unused_D: IntArray) -> FloatArray:
-        return self.mixer.proportions(
-            self.tracker.stats(step, self._batch_size, unused_D, self._sizes_D)
-        )
+        return self.mixer.proportions(self._stats(step, unused_D))
+
+    def _stats(self, step: int, unused_D: IntArray) -> DomainStats:
+        return self.tracker.stats(step, self._batch_size, unused_D, self._sizes_D)
 
     def _move_to(self, proportions_D: FloatArray) -> None:
         if self.current is None or not np.array_equal(proportions_D, self.current):

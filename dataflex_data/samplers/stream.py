@@ -172,9 +172,8 @@ class MixtureStream:
             return self._resumed[1]
         if self._steering.current is not None:
             return self._steering.current
-        if self.mixer.adaptive:
-            return self.mixer.initial()
-        return self._steering.proportions(self.next_step, self._planner.unused_D)
+        ask = self._steering.initial if self.mixer.adaptive else self._steering.proportions
+        return ask(self.next_step, self._planner.unused_D)
 
     def explain(self, step: int | None = None) -> dict[str, Any]:
         """Return why a recent batch was what it was, as plain values; the latest by default.

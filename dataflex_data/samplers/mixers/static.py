@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dataflex_data.core.simplex import normalised
 from dataflex_data.samplers.domain_tracker import DomainStats, Signal
-from dataflex_data.samplers.mixer import MIXERS, Mixer, MixerParams, domain_values
+from dataflex_data.samplers.mixer import MIXERS, Mixer, MixerParams, Varies, domain_values
 
 
 class StaticParams(MixerParams):
@@ -31,7 +31,7 @@ class Static(Mixer):
     Params: ClassVar[type[MixerParams]] = StaticParams
     signal: ClassVar[Signal] = "none"
     cold_start: ClassVar[str] = "none needed"
-    adaptive: ClassVar[bool] = False
+    varies: ClassVar[Varies] = "never"
     params: StaticParams
 
     def __init__(self, params: StaticParams, domains: Sequence[str], seed: int = 0) -> None:
