@@ -6,19 +6,25 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
-from dataflex_data.audits.benchmarks import BenchmarkSet, load_benchmarks
+from dataflex_data.audits.benchmarks import (
+    BENCHMARKS,
+    BenchmarkSet,
+    LoadedBenchmark,
+    load_benchmarks,
+)
 from dataflex_data.audits.contamination import Decontaminator
 from dataflex_data.builders.assemble import Assembly, BuildOptions, assemble, locate_sources
 from dataflex_data.builders.corpus import write_corpus
+from dataflex_data.builders.evaluation_set import EvaluationBenchmark, assemble_evaluation
 from dataflex_data.builders.filters import HFCounter, PlainCounter, TokenCounter
 from dataflex_data.builders.knights.exclude import forms_of
 from dataflex_data.builders.knights.parse import parse_quiz
 from dataflex_data.builders.pool import DroppedRow
-from dataflex_data.builders.recipe import Decontamination, Recipe, load_recipe, parse_recipe
+from dataflex_data.builders.recipe import Benchmarks, Recipe, load_recipe, parse_recipe
 from dataflex_data.core.errors import ConfigError, OutputError
 from dataflex_data.core.fetch import Lookup
 from dataflex_data.core.parquet import check_output_folder, replace_file
@@ -55,7 +61,7 @@ def build(
     decontaminate: Sequence[str] | None = None,
     benchmarks_dir: Path | None = None,
     benchmark_files: dict[str, Path] | None = None,
-    require_benchmarks: bool = False,
+    missing_benchmarks: Literal["warn", "refuse"] | None = None,
 ) -> BuildResult:
     """Build a corpus folder from a recipe.
 
@@ -75,7 +81,7 @@ def build(
             of the recipe's, and ``()`` switches it off.
         benchmarks_dir: Folder with one folder per benchmark.
         benchmark_files: The user's own files by benchmark, such as ``gpqa_diamond``.
-        require_benchmarks: Refuse where the recipe would only name a missing benchmark.
+        missing_benchmarks: Takes the place of the recipe's ``missing``.
 
     Raises:
         ConfigError: Every fault of the recipe, together; or an option that is out of range.
@@ -99,10 +105,17 @@ def build(
     folder = check_output_folder(Path(out), force=force)
     counter, warnings = _counter(checked, tokenizer)
     if decontaminate is not None:
-        wanted = Decontamination(benchmarks=tuple(decontaminate)) if decontaminate else None
+        wanted = Benchmarks(benchmarks=tuple(decontaminate)) if decontaminate else None
         checked = checked.model_copy(update={"decontaminate": wanted})
     lookup = Lookup(overrides=sources or {}, sources_dir=sources_dir, offline=offline)
-    guard = _guard(checked, benchmarks_dir, benchmark_files or {}, offline, require_benchmarks)
+    benchmarks = _benchmarks(
+        checked, benchmarks_dir, benchmark_files or {}, offline, missing_benchmarks
+    )
+    if checked.evaluation is not None and benchmarks is not None:
+        assembly = assemble_evaluation(map(_to_write, benchmarks.loaded))
+        manifest = write_corpus(assembly, checked, folder, force=force, shard_rows=shard_rows)
+        return BuildResult(folder, manifest, [*_absent(benchmarks), *assembly.notes])
+    guard = _Guard(benchmarks) if benchmarks else None
     options = BuildOptions(
         lookup,
         counter,
@@ -121,11 +134,8 @@ def build(
         shard_rows=shard_rows,
         extra_manifest={"decontamination": guard.decontaminator.summary() if guard else None},
     )
-    if guard:
-        warnings += [
-            f"not checked against {name}: {reason}"
-            for name, reason in guard.decontaminator.benchmarks.missing.items()
-        ]
+    if benchmarks:
+        warnings += _absent(benchmarks)
     return BuildResult(folder, manifest, [*warnings, *assembly.notes])
 
 
@@ -150,32 +160,53 @@ class _Guard:
         ]
 
 
-def _guard(
+def _benchmarks(
     recipe: Recipe,
     folder: Path | None,
     files: dict[str, Path],
     offline: bool,
-    require: bool,
-) -> _Guard | None:
-    """Return the benchmarks that the recipe wants kept out; ``None`` where it names none.
+    missing: Literal["warn", "refuse"] | None,
+) -> BenchmarkSet | None:
+    """Return the evaluation sets that the recipe names; ``None`` where it names none.
 
     Raises:
-        ConfigError: Benchmark files are given for a recipe that does not decontaminate.
+        ConfigError: Benchmarks are given for a recipe that has no use for them.
         SourceUnavailableError: A benchmark is missing that must not be.
     """
-    wanted = recipe.decontaminate
+    wanted = recipe.evaluation or recipe.decontaminate
     if wanted is None:
-        if folder is not None or files or require:
+        if folder is not None or files or missing:
             raise ConfigError(
                 f"recipe {recipe.name}",
                 ["benchmarks are given but it has no `decontaminate`; add --decontaminate NAME"],
             )
         return None
-    missing = "refuse" if require else wanted.missing
-    loaded = load_benchmarks(
-        wanted.names, folder=folder, files=files, offline=offline, missing=missing
+    return load_benchmarks(
+        wanted.names, folder=folder, files=files, offline=offline, missing=missing or wanted.missing
     )
-    return _Guard(loaded)
+
+
+def _absent(benchmarks: BenchmarkSet) -> list[str]:
+    return [f"benchmark {name} is MISSING: {why}" for name, why in benchmarks.missing.items()]
+
+
+def _to_write(loaded: LoadedBenchmark) -> EvaluationBenchmark:
+    known = BENCHMARKS.get(loaded.name)
+    if known is None:
+        raise ConfigError(
+            "evaluation",
+            [f"benchmark {loaded.name!r} has no verifier route; known: {', '.join(BENCHMARKS)}"],
+        )
+    return EvaluationBenchmark(
+        name=loaded.name,
+        domain=known.domain,
+        license=loaded.license,
+        repo_id=known.dataset.repo_id if known.dataset else loaded.name,
+        origin="local" if loaded.origin == "local" else "hub",
+        revision=loaded.revision,
+        files=loaded.files,
+        items=loaded.items,
+    )
 
 
 def lock_recipe(

@@ -37,7 +37,7 @@ size_categories:
 configs:
 - config_name: default
   data_files:
-{%- for split in ["train", "validation"] %}
+{%- for split in ["train", "validation"] if m.rows[split].total %}
   - split: {{ split }}
     path: {{ split }}*.parquet
 {%- endfor %}
@@ -92,7 +92,9 @@ all of their records were left out (`conflicts` in `manifest.json`).
 
 ## Decontamination
 
-{% if m.decontamination -%}
+{% if m.recipe.evaluation -%}
+These are evaluation items: train on none of them.
+{%- elif m.decontamination -%}
 {{ m.decontamination.rows_flagged }} of {{ m.decontamination.rows_checked }} records held an \
 evaluation item and were dropped before the quotas were filled. Rule: \
 {{ m.decontamination.rule_in_words }}.

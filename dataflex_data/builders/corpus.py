@@ -78,6 +78,8 @@ def write_corpus(
         _refuse_broken_rows(table, split)
     with replace_folder(out, force=force) as folder:
         for split, table in tables.items():
+            if not table.num_rows:
+                continue  # an evaluation set has no training rows, and no file that says so
             for name, part in _parts(split, table, shard_rows):
                 write_parquet(part, folder / name)
         manifest = _manifest(assembly, recipe, shard_rows, extra_manifest or {})
@@ -162,7 +164,8 @@ def _manifest(
         "name": recipe.name,
         "description": recipe.description,
         "command": command,
-        "domains": list(recipe.domains),  # in order: JSON keys are sorted, preference is not
+        # In order: JSON keys are sorted, preference is not.
+        "domains": list(dict.fromkeys(entry.domain for entry in assembly.entries)),
         "recipe": recipe.model_dump(mode="json"),
         "versions": {
             "dataflex-data": __version__,
@@ -240,10 +243,11 @@ def verify_corpus(folder: Path) -> list[Check]:
             f"{folder}: is a {manifest.get('kind')!r} folder, not a corpus of `dfdata build`"
         )
     digests = Check("digests of all files", tuple(_digest_problems(folder, manifest)))
-    missing = [split for split in SPLITS if not split_files(folder, split)]
+    splits = [split for split in SPLITS if manifest["rows"][split]["total"]]
+    missing = [split for split in splits if not split_files(folder, split)]
     if missing:
         return [digests, Check("splits", tuple(f"split {split} is missing" for split in missing))]
-    tables = {split: read_split(folder, split) for split in SPLITS}
+    tables = {split: read_split(folder, split) for split in splits}
     schema = [
         f"{split}: {problem}"
         for split, table in tables.items()

@@ -107,8 +107,8 @@ class Domain(Config):
     on_shortfall: Literal["refuse", "redistribute"] = "refuse"
 
 
-class Decontamination(Config):
-    """Which evaluation items must not be in the corpus.
+class Benchmarks(Config):
+    """Evaluation sets: to keep out of a corpus (``decontaminate``), or to write (``evaluation``).
 
     Attributes:
         benchmarks: Names or groups, such as ``db12`` (`dfdata audit-contamination`).
@@ -143,6 +143,7 @@ class Recipe(Config):
         validation: Validation rows per domain, where the domain does not say.
         filters: See `Filters`.
         decontaminate: Evaluation items to leave out; ``None`` checks nothing.
+        evaluation: Evaluation sets to write as validation rows; takes the place of ``domains``.
         domains: By name, in the order of preference for rows that are the same.
         lock: Written by ``dfdata recipes lock``: anything else is refused.
     """
@@ -153,9 +154,16 @@ class Recipe(Config):
     seed: int = Field(ge=0, lt=2**63)
     validation: int = Field(default=0, ge=0)
     filters: Filters = Filters()
-    decontaminate: Decontamination | None = None
-    domains: dict[str, Domain] = Field(min_length=1)
+    decontaminate: Benchmarks | None = None
+    evaluation: Benchmarks | None = None
+    domains: dict[str, Domain] = Field(default_factory=dict)
     lock: dict[str, LockEntry] | None = None
+
+    @model_validator(mode="after")
+    def _domains_or_evaluation(self) -> Recipe:
+        if bool(self.domains) == (self.evaluation is not None):
+            raise ValueError("give `domains` with at least one domain, or `evaluation`; not both")
+        return self
 
     def locks(self) -> dict[str, Lock]:
         """Return the lock entries in the form that `core.fetch.locate` takes."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from dataflex_data.cli._options import Json, parse_pairs
+from dataflex_data.core.errors import ConfigError
 
 
 def register(app: typer.Typer) -> None:
@@ -66,6 +67,9 @@ def build(
     require_benchmarks: Annotated[
         bool, typer.Option(help="Refuse to build when a benchmark cannot be loaded.")
     ] = False,
+    allow_missing: Annotated[
+        bool, typer.Option(help="Go on without benchmarks that cannot be loaded, and say so.")
+    ] = False,
     force: Annotated[bool, typer.Option(help="Replace an existing corpus at --out.")] = False,
     json: Json = False,
 ) -> None:
@@ -88,7 +92,7 @@ def build(
         decontaminate=[] if decontaminate == ["none"] else decontaminate,
         benchmarks_dir=benchmarks_dir,
         benchmark_files=parse_pairs("--benchmark-file", benchmark_file or []),
-        require_benchmarks=require_benchmarks,
+        missing_benchmarks=_missing(allow=allow_missing, require=require_benchmarks),
     )
     for warning in result.warnings:
         note(f"note: {warning}")
@@ -97,6 +101,14 @@ def build(
     else:
         _print_tables(result.manifest)
         typer.echo(f"\n{result.out}: corpus {result.manifest['corpus_sha256'][:16]}")
+
+
+def _missing(*, allow: bool, require: bool) -> Literal["warn", "refuse"] | None:
+    if allow and require:
+        raise ConfigError("build", ["--allow-missing and --require-benchmarks exclude each other"])
+    if require:
+        return "refuse"
+    return "warn" if allow else None
 
 
 def _print_tables(manifest: dict[str, Any]) -> None:
@@ -132,7 +144,7 @@ def _print_tables(manifest: dict[str, Any]) -> None:
     print_table(f"Corpus {manifest['name']}", columns, rows)
     if reasons:
         print_table("Dropped, by reason", ["domain", "source", "reason", "records"], reasons)
-    checked = manifest["decontamination"]
+    checked = manifest.get("decontamination")
     if checked:
         print_table(
             f"Decontamination: {checked['rows_flagged']:,} of {checked['rows_checked']:,} records "

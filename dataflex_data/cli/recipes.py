@@ -36,6 +36,7 @@ def list_recipes(context: typer.Context, json: Json = False) -> None:
                     "description": recipe.description,
                     "rows": {name: domain.count for name, domain in recipe.domains.items()},
                     "sources": list(recipe.entries()),
+                    "evaluation": list(recipe.evaluation.names) if recipe.evaluation else [],
                 }
                 for recipe in recipes
             ]
@@ -47,9 +48,11 @@ def list_recipes(context: typer.Context, json: Json = False) -> None:
         [
             [
                 recipe.name,
-                sum(domain.count for domain in recipe.domains.values()),
-                ", ".join(recipe.domains),
-                ", ".join(recipe.entries()),
+                sum(domain.count for domain in recipe.domains.values()) or "all items",
+                ", ".join(recipe.domains) or "-",
+                ", ".join(
+                    recipe.entries() or (recipe.evaluation.names if recipe.evaluation else [])
+                ),
                 recipe.description,
             ]
             for recipe in recipes

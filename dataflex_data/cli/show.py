@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dataflex_data.cli._options import Json
-from dataflex_data.core.errors import ConfigError, did_you_mean
+from dataflex_data.core.errors import ConfigError, InputDataError, did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,6 +55,8 @@ def show(
     manifest = read_manifest(folder)
     if split not in SPLITS:
         raise ConfigError("--split", [f"{split!r} is not one of {', '.join(SPLITS)}"])
+    if not manifest["rows"][split]["total"]:
+        raise InputDataError(f"{folder}: has no {split} rows; give the other --split")
     table = read_split(folder.expanduser(), split)
     keeps = _conditions(where or [], table)
     shown: dict[str, list[dict[str, Any]]] = {name: [] for name in manifest["domains"]}
