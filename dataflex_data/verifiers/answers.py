@@ -96,11 +96,13 @@ Answer = Number | Group | Matrix | Relation | Ratio | Words | Either | Numeral
 
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)", re.DOTALL)
 _INVISIBLE_POINT = re.compile(r"\\(?:left|right)\s*\.")
+_INVISIBLE = (
+    "left", "right", "displaystyle", "textstyle", "limits", "big", "Big", "bigg", "Bigg", "bigl",
+    "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "mathopen", "mathclose", "!", "(",
+    ")", "[", "]",
+)  # fmt: skip
 _COMMANDS = {
-    **dict.fromkeys(
-        ["left", "right", "displaystyle", "textstyle", "limits", "big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "mathopen", "mathclose", "!", "(", ")", "[", "]"],
-        "",
-    ),
+    **dict.fromkeys(_INVISIBLE, ""),
     **dict.fromkeys([",", ";", ":", " ", "\n", "quad", "qquad", "thinspace"], " "),
     **dict.fromkeys(["frac", "dfrac", "tfrac", "cfrac"], "\\frac"),
     **dict.fromkeys(["degree", "textdegree"], "°"),
@@ -255,6 +257,8 @@ class _Form:
             return self.matrix(matrix.group(2))
         parts = _split_list(text)
         if len(parts) > 1:
+            if _OR.search(text) and sum("," in side for side in _OR.split(text)) > 1:
+                raise Unreadable("alternatives", "it names several lists as alternatives")
             several = self.listing(parts, depth)
             if _OR.search(text) and len(_distinct(several.items)) == 1:
                 return several.items[0]  # one value in two notations
@@ -528,9 +532,8 @@ def _same_group(a: Group, b: Group) -> bool:
         (len(names_a) > 1 and not names_b) or (len(names_b) > 1 and not names_a)
     ):
         return all(map(same_answer, a.items, b.items))
-    items_a, items_b = a.items, b.items
-    if "{}" in (a.kind, b.kind):
-        items_a, items_b = _distinct(items_a), _distinct(items_b)
+    items_a = _distinct(a.items) if a.kind == "{}" else a.items
+    items_b = _distinct(b.items) if b.kind == "{}" else b.items
     if len(items_a) != len(items_b):
         return False
     left = list(items_b)
@@ -696,6 +699,7 @@ def _split_list(text: str) -> list[str]:
     return [part for part in kept if part] or [text]
 
 
+_LIST_HINTS = (",", ";", "and", "or", "AND", "OR")
 _LIST_MARK = re.compile(r"[()\[\]{},;]|(?<![A-Za-z\\])(?:and|or|AND|OR)(?![A-Za-z])")
 _GROUP_OF_THREE = re.compile(r",\d{3}(?!\d)")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers.extraction import after_thinking, last_boxes, plain_unicode
@@ -17,12 +18,23 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DEFAULT_OPTIONS = 10
 _CLAUSE = 300  # characters read after a marker
 
-_STRONG = re.compile(
-    r"(?:answer|choice|option)[ \t]*(?:is|:|：|=|would be|should be|must be)(?![a-z])"
+
+class _Marker(NamedTuple):
+    """What announces an answer: a pattern in lower case, and the words it can begin with."""
+
+    words: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+_STRONG = _Marker(
+    ("answer", "option", "choice"),
+    re.compile(r"(?:answer|choice|option)[ \t]*(?:is|:|：|=|would be|should be|must be)(?![a-z])"),
 )
-_WEAK = re.compile(r"(?<![a-z])(?:option|choose|chose|pick|select|go with|choice)(?![a-z])")
-_STRONG_WORDS = ("answer", "option", "choice")
-_WEAK_WORDS = ("option", "choose", "chose", "pick", "select", "go with", "choice")
+_WEAK = _Marker(
+    ("option", "choose", "chose", "pick", "select", "go with", "choice"),
+    re.compile(r"(?<![a-z])(?:option|choose|chose|pick|select|go with|choice)(?![a-z])"),
+)
+_TAIL = 400  # characters from the end where most answers stand; looked through first
 _MAX_MARKERS = (
     200  # looked at from the end; a response that repeats one endlessly announces nothing
 )
@@ -120,11 +132,10 @@ def gold_letter(gold: str, options: tuple[str, ...] = ()) -> str | None:
 def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[str, str, str]:
     """Return ``(letter or text, step, problem)`` of the last announcement."""
     boxes = last_boxes(text) if "box" in text else []
-    lower = text.lower()
-    if len(lower) != len(text):  # a few letters grow; positions must stay those of the text
-        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
     after = boxes[-1].end if boxes else 0
-    found = _last_clause(text, lower, _STRONG_WORDS, _STRONG, after, len(text), options)
+    found = _last_clause(text, max(after, len(text) - _TAIL), len(text), _STRONG, options)
+    if found is None and after < len(text) - _TAIL:
+        found = _last_clause(text, after, len(text), _STRONG, options)
     if found:
         return found[0], "marker", found[1]
     if boxes:
@@ -139,10 +150,11 @@ def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[
                 return letter, "hedged", "the box is followed by another option with or"
             return letter, "box", ""
     before = boxes[0].start if boxes else len(text)
-    found = boxes and _last_clause(text, lower, _STRONG_WORDS, _STRONG, 0, before, options)
-    if found:
-        return found[0], "marker", found[1]
-    found = _last_clause(text, lower, _WEAK_WORDS, _WEAK, 0, before, options)
+    if boxes:
+        found = _last_clause(text, 0, before, _STRONG, options)
+        if found:
+            return found[0], "marker", found[1]
+    found = _last_clause(text, 0, before, _WEAK, options)
     if found:
         return found[0], "weak_marker", found[1]
     if boxes:
@@ -161,32 +173,29 @@ _LONGEST_OPTION = 2_000
 
 
 def _last_clause(
-    text: str,
-    lower: str,
-    words: tuple[str, ...],
-    pattern: re.Pattern[str],
-    start: int,
-    end: int,
-    options: tuple[str, ...],
+    text: str, start: int, end: int, marker: _Marker, options: tuple[str, ...]
 ) -> tuple[str, str] | None:
     """Return letter and problem of the last marker in ``text[start:end]`` that announces one."""
-    places = {word: lower.rfind(word, start, end) for word in words}
+    part = text[start:end]
+    lower = part.lower()
+    if len(lower) != len(part):  # a few letters grow; positions must stay those of the text
+        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in part)
+    places = [lower.rfind(word) for word in marker.words]
     for _ in range(_MAX_MARKERS):
-        word = max(places, key=places.__getitem__)
-        at = places[word]
+        at = max(places)
         if at < 0:
             return None
-        marker = pattern.match(lower, at, end)
-        if marker:
-            letter, problem = _read_clause(
-                text[marker.end() : min(marker.end() + _CLAUSE, end)], options
-            )
-            if letter or problem:
-                return letter, problem
-        places[word] = lower.rfind(word, start, at)
+        match = marker.pattern.match(lower, at)
+        if match:
+            found = _read_clause(part[match.end() : match.end() + _CLAUSE], options)
+            if found[0] or found[1]:
+                return found
+        which = places.index(at)
+        places[which] = lower.rfind(marker.words[which], 0, at)
     return None
 
 
+@lru_cache(maxsize=16384)
 def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
     """Return the letter that follows a marker, or a problem; two empty texts where neither."""
     clause = plain_unicode(_MARKUP.sub("", clause))
@@ -257,6 +266,7 @@ def _option_in(clause: str, start: int, options: tuple[str, ...]) -> str:
     return LETTERS[matches[0]] if len(matches) == 1 else ""
 
 
+@lru_cache(maxsize=16384)
 def _read_box(content: str, options: tuple[str, ...], prefer_text: bool) -> tuple[str, str]:
     plain = plain_unicode(content)
     if "\\" in plain:

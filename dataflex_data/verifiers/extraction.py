@@ -19,6 +19,7 @@ _THINK = re.compile(
     r"<\s*(/?)\s*(?:[tT][hH][iI][nN][kK](?:[iI][nN][gG])?|[tT][hH][oO][uU][gG][hH][tT])\s*>"
     r"|<\|(begin|end)_of_thought\|>"
 )
+_THINK_HINTS = ("hink", "HINK", "hought", "HOUGHT")
 _THINK_ARROWS = re.compile(r"◁(/?)think▷")
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _BARE_BOX = re.compile(r"\\boxed[ \t]+(-?\d[\d.,]*\d|-?\d)(?![\w\\{^/])")
@@ -62,9 +63,10 @@ class Box(NamedTuple):
 
 def after_thinking(text: str) -> str | None:
     """Return the text after the last closed thinking block, ``None`` where one never closes."""
-    first = text.find("<")
-    if first < 0 and text.isascii():
+    # A single character is looked for much faster than a word; most responses end here.
+    if (">" not in text and "▷" not in text) or not any(map(text.__contains__, _THINK_HINTS)):
         return text
+    first = text.find("<")
     pattern = _THINK
     if "◁" in text:
         pattern, first = _THINK_ARROWS, 0
@@ -91,6 +93,8 @@ def last_boxes(text: str) -> list[Box]:
     if start >= 0 and text.find("\\boxed") == start:  # the common case: a single box
         box = _box_at(text, start)
         return [] if box is None or box.content in _EMPTY else [box]
+    if start < 0 and "box" not in text:
+        return []
     command = "\\boxed" if start >= 0 else "\\fbox" if "\\fbox" in text else "\\framebox"
     found: list[Box] = []
     end = len(text)
@@ -137,12 +141,24 @@ def _box_at(text: str, start: int) -> Box | None:
             bare = _BARE_BOX.match(text, start)
             return Box(bare.group(1), start, bare.end()) if bare else None
         brace = head.end() - 1
-    # The common case without nesting: one search each instead of a walk.
-    close = text.find("}", brace, brace + _MAX_BOX)
+    limit = brace + _MAX_BOX
+    close = text.find("}", brace, limit)
     if close < 0:
         return None
-    if text.find("{", brace + 1, close) < 0 and text[close - 1] != "\\":
-        return Box(text[brace + 1 : close].strip(), start, close + 1)
+    if text.find("\\{", brace, limit) >= 0 or text[close - 1] == "\\":
+        return _box_with_escapes(text, start, brace)
+    opened, closed = text.count("{", brace, close), 1
+    while opened > closed:
+        previous = close
+        close = text.find("}", previous + 1, limit)
+        if close < 0:
+            return None
+        opened += text.count("{", previous, close)
+        closed += 1
+    return Box(text[brace + 1 : close].strip(), start, close + 1)
+
+
+def _box_with_escapes(text: str, start: int, brace: int) -> Box | None:
     depth = 0
     for mark in _BRACES.finditer(text, brace, brace + _MAX_BOX):
         sign = mark.group()

@@ -18,6 +18,9 @@ from dataflex_data.verifiers.extraction import after_thinking, last_boxes
 
 MAX_BLOCK = 4_000
 _MAX_MARKERS = 20
+_MARKER_WORDS = ("final", "answer")
+_TAIL = 800  # characters from the end where most answers stand; looked through first
+_GAP = re.compile(r"\r?\n[^\S\n]*\n\s*")
 _WINDOW = 20_000  # characters from the end in which a final answer is looked for
 _ROLE_PAIRS = (
     ("knight", "knave"), ("pioneer", "laggard"), ("saint", "sinner"), ("hero", "villain"),
@@ -29,15 +32,17 @@ _FINAL = re.compile(
     r"[*_`]*\s*(?:is|:|=)?[*_`]*:?",
     re.I,
 )
-_CONDITION = re.compile(
-    r"\?|\bor\b|\bnor\b|\bif\b|\bunless\b|\beither\b|\bneither\b|\bsuppos\w*|\bassum\w*|\bwhether\b"
-    r"|\bmaybe\b|\bperhaps\b|\bpossibly\b|\bprobably\b|\bmight\b|\bcould\b|\bwould\b|\bmay\b"
-    r"|\bnot the case\b|\b(?:false|untrue|impossible|not true|wrong|incorrect)\b|\bone of\b"
-    r"|\b(?:say|says|said|saying|claim|claims|claimed|state|states|stated|assert|asserts|asserted"
-    r"|tell\s+us|told|remark\w*|declare\w*|mention\w*|according)\b"
-    r"|\bcan(?:not|['’]t)\b|\bdo(?:es)?\s*n[o'’]t know\b|\bnot sure\b|\bunsure\b|\bunknown\b",
-    re.I,
-)
+_CONDITION_WORDS = frozenset({
+    "or", "nor", "if", "unless", "either", "neither", "suppose", "supposing", "supposed",
+    "assume", "assuming", "assumed", "assumption", "whether", "maybe", "perhaps", "possibly",
+    "probably", "presumably", "might", "could", "would", "may", "false", "untrue", "impossible",
+    "wrong", "incorrect", "say", "says", "said", "saying", "claim", "claims", "claimed",
+    "claiming", "state", "states", "stated", "assert", "asserts", "asserted", "told", "remark",
+    "remarks", "remarked", "declare", "declares", "declared", "mention", "mentions", "mentioned",
+    "according", "cannot", "can't", "can’t", "unsure", "unknown", "unclear", "guess",
+})  # fmt: skip
+_CONDITION_PHRASES = ("?", "not the case", "not true", "one of", "tell us", "not sure", "not know",
+                      "n't know", "n’t know")  # fmt: skip
 _REPORTED = re.compile(
     r"\b(?:say|says|said|claim|claims|claimed|state|states|stated|if|suppose|assume|assuming|"
     r"case|would|could|might|or|either|contradict\w*|impossible|statement)\b|\?",
@@ -50,9 +55,12 @@ _ARTICLES = {"a", "an", "the", "both", "all", "also", "therefore", "thus", "inde
              "definitely", "clearly", "must", "be", "as", "each", "every", "one"}  # fmt: skip
 _EVERYONE = {"all", "everyone", "everybody", "both", "each"}
 _JOINERS = {",", "and", "&"}
-_LEADS = {"therefore", "thus", "so", "hence", "then", "that", "while", "whereas", "but", "because",
-          "since", "also", "meanwhile", "finally", "consequently", "conclusion", "means", "in",
-          "result", "summary", "short", "solution", "roles", "role", "assignment", "we", "have", "conclude", "deduce", "find", "know", "this", "and"}  # fmt: skip
+_LEADS = {
+    "therefore", "thus", "so", "hence", "then", "that", "while", "whereas", "but", "because",
+    "since", "also", "meanwhile", "finally", "consequently", "conclusion", "means", "in",
+    "result", "summary", "short", "solution", "roles", "role", "assignment", "we", "have",
+    "conclude", "deduce", "find", "know", "this", "and",
+}  # fmt: skip
 _SENTENCE_END = {".", ";", "\n", "!"}
 _BREAKS = _SENTENCE_END | _LEADS | _ARTICLES | _COPULA
 _ADVERBS = {"therefore", "thus", "then", "also", "indeed", "definitely", "clearly", "hence", "must"}
@@ -127,23 +135,32 @@ def verify(response: str, ground_truth: str) -> Verdict:
     if text is None:
         return Verdict(0.0, "", "a <think> block is never closed", "open_thinking")
     block, step, rest = _final_block(text, puzzle)
-    if not block.strip():
+    if not block or block.isspace():
         return Verdict(0.0, "", "there is no final block to read", "no_block")
-    claims, problem = _claims(block, puzzle)
-    parsed = _spelled(claims, puzzle)
+    verdict = _judged(block[:MAX_BLOCK], step, ground_truth)
+    if verdict.score and rest and _contradicted(rest, puzzle):
+        reason = "another paragraph assigns the roles differently"
+        return Verdict(0.0, verdict.parsed, reason, step)
+    return verdict
+
+
+@lru_cache(maxsize=16384)
+def _judged(block: str, step: str, gold: str) -> Verdict:
+    """Return the verdict on a final block alone."""
+    puzzle = read_gold(gold)
+    if puzzle is None:
+        return Verdict(0.0, "", "the gold answer is not an assignment of roles", "bad_gold")
+    claims, problem = _claims(_cleaned(block), puzzle)
+    parsed = ", ".join(f"{name.title()}: {puzzle.roles[not role]}" for name, role in claims.items())
+    if not problem:
+        missing = [name.title() for name in puzzle.assignment if name not in claims]
+        wrong = [name.title() for name, role in claims.items() if puzzle.assignment[name] != role]
+        if missing:
+            problem = f"the final block does not say what {', '.join(missing)} is"
+        elif wrong:
+            problem = f"the role of {', '.join(wrong)} is wrong"
     if problem:
         return Verdict(0.0, parsed, problem, step)
-    missing = [name for name in puzzle.assignment if name not in claims]
-    if missing:
-        who = ", ".join(name.title() for name in missing)
-        return Verdict(0.0, parsed, f"the final block does not say what {who} is", step)
-    contradiction = _contradicted(rest, claims, puzzle)
-    if contradiction:
-        return Verdict(0.0, parsed, contradiction, step)
-    wrong = [name for name, role in puzzle.assignment.items() if claims[name] != role]
-    if wrong:
-        who = ", ".join(name.title() for name in wrong)
-        return Verdict(0.0, parsed, f"the role of {who} is wrong", step)
     return Verdict(1.0, parsed, "every person has the right role", step)
 
 
@@ -171,8 +188,8 @@ def _cleaned(text: str) -> str:
     return _folded(text)
 
 
-def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, list[str]]:
-    """Return the block that holds the answer, how it was found, and the paragraphs beside it.
+def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
+    """Return the block that holds the answer, how it was found, and the text beside it.
 
     Of a box, an answer tag and a marker such as "final answer", the last one decides.
     """
@@ -181,57 +198,65 @@ def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, list[str]]:
     boxes = last_boxes(text) if "box" in text else []
     boxed = "\n".join(box.content for box in boxes)
     if boxes and after < boxes[-1].end and any(role in boxed.lower() for role in puzzle.roles):
-        return _cleaned(boxed[:MAX_BLOCK]), "box", []
+        return boxed, "box", ""
     tag = _ANSWER_TAG.match(text, max(0, text.rfind("<answer>")))
     if tag and after < tag.end():
-        return _cleaned(tag.group(1)[:MAX_BLOCK]), "answer_tag", []
+        return tag.group(1), "answer_tag", ""
     if final:
         return _marked_block(text[final.end() :], puzzle)
-    paragraphs = _paragraphs(text[-_WINDOW:])
-    if not paragraphs:
-        return "", "last_paragraph", []
-    return _cleaned(paragraphs[-1][:MAX_BLOCK]), "last_paragraph", paragraphs[:-1]
+    window = text[-_WINDOW:].rstrip()
+    last = max(window.rfind("\n\n"), 0)
+    if "\n \n" in window or "\r" in window or "\n\t\n" in window:
+        last = max((gap.end() for gap in _GAP.finditer(window)), default=0)
+    return window[last:], "last_paragraph", window[:last]
 
 
 def _last_marker(text: str, puzzle: Puzzle) -> re.Match[str] | None:
     """Return the last marker that roles follow, else the last one of all."""
-    window = text[-_WINDOW:]
+    found = _marker_from(text, max(0, len(text) - _TAIL), puzzle)
+    if found is None and len(text) > _TAIL:
+        found = _marker_from(text, max(0, len(text) - _WINDOW), puzzle)
+    return found
+
+
+def _marker_from(text: str, start: int, puzzle: Puzzle) -> re.Match[str] | None:
+    window = text[start:]
     lower = window.lower()
     if len(lower) != len(window):  # a few letters grow; positions must stay those of the text
         lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in window)
-    shift = len(text) - len(window)
     last, end = None, len(lower)
-    places = {word: lower.rfind(word) for word in ("final", "answer")}
+    places = [lower.rfind(word) for word in _MARKER_WORDS]
     for _ in range(_MAX_MARKERS):
-        word = max(places, key=places.__getitem__)
-        at = places[word]
+        at = max(places)
         if at < 0:
             break
-        marker = _FINAL.match(text, shift + at)
+        marker = _FINAL.match(text, start + at)
         if marker:
-            if any(lower.find(role, marker.end() - shift, end) >= 0 for role in puzzle.roles):
+            if any(lower.find(role, marker.end() - start, end) >= 0 for role in puzzle.roles):
                 return marker
             last, end = last or marker, at
-        places[word] = lower.rfind(word, 0, at)
+        which = places.index(at)
+        places[which] = lower.rfind(_MARKER_WORDS[which], 0, at)
     return last
 
 
-def _marked_block(text: str, puzzle: Puzzle) -> tuple[str, str, list[str]]:
+def _marked_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
     """Return the paragraphs after a marker up to the first that completes the assignment."""
-    paragraphs = _paragraphs(text[: 4 * MAX_BLOCK])
-    block = ""
-    for number, paragraph in enumerate(paragraphs):
-        block = f"{block}\n{paragraph}" if block else paragraph
+    text = text[: 4 * MAX_BLOCK]
+    end = 0
+    for gap in _GAP.finditer(text):
+        end = gap.start()
+        block = text[:end]
         folded = _folded(block)
         if all(name in folded for name in puzzle.assignment) or any(
             f"{word} " in folded for word in ("both", "all", "everyone")
         ):
-            return _cleaned(block[:MAX_BLOCK]), "final_answer", paragraphs[number + 1 :]
-    return _cleaned(block[:MAX_BLOCK]), "final_answer", []
+            return block, "final_answer", text[gap.end() :]
+    return text, "final_answer", ""
 
 
 def _paragraphs(text: str) -> list[str]:
-    return [part for part in re.split(r"\n\s*\n", text.replace("\r", "")) if part.strip()]
+    return [part for part in _GAP.split(text) if part and not part.isspace()]
 
 
 def _claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
@@ -243,12 +268,12 @@ def _claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
         block = _PARENTHESES.sub(
             lambda part: part.group() if any(w in part.group() for w in role_words) else " ", block
         )
-    for condition in _CONDITION.finditer(block):
-        word = condition.group()
-        if word not in puzzle.assignment:  # somebody may be called May
-            return {}, f"the final block is not a plain statement: it holds {word!r}"
-    block = _CONTRACTED.sub(r"\1 not", block)
-    tokens = _TOKEN.findall(block)
+    tokens = _TOKEN.findall(_CONTRACTED.sub(r"\1 not", block))
+    conditions = set(_CONDITION_WORDS.intersection(tokens).difference(puzzle.assignment))
+    conditions.update(phrase for phrase in _CONDITION_PHRASES if phrase in block)
+    if conditions:  # somebody may be called May, hence the difference
+        word = min(conditions)
+        return {}, f"the final block is not a plain statement: it holds {word!r}"
     claims: dict[str, bool] = {}
     previous: list[str] = []
     for at, token in enumerate(tokens):
@@ -336,7 +361,13 @@ def _before_copula(tokens: list[str], back: int, puzzle: Puzzle, *, alone: bool)
             joined = False
         elif token in _ADVERBS and not names:
             pass
-        elif token in _BREAKS or token in _PRONOUNS or token.isdigit() or not joined or token.removesuffix("s") in puzzle.roles:
+        elif (
+            token in _BREAKS
+            or token in _PRONOUNS
+            or token.isdigit()
+            or not joined
+            or token.removesuffix("s") in puzzle.roles
+        ):
             break
         else:
             return [token]
@@ -367,22 +398,19 @@ def _listed_after(tokens: list[str], at: int, puzzle: Puzzle) -> tuple[list[str]
     return names, False, ""
 
 
-def _contradicted(rest: list[str], claims: dict[str, bool], puzzle: Puzzle) -> str:
-    """Return why the paragraphs beside the final block unsay it, ``""`` where they do not.
+def _contradicted(rest: str, puzzle: Puzzle) -> bool:
+    """Return whether paragraphs beside a right final block unsay it.
 
     Only a paragraph that is itself a complete plain assignment counts.
     """
-    for paragraph in rest:
-        if len(paragraph) > MAX_BLOCK or _REPORTED.search(paragraph):
+    for paragraph in _paragraphs(rest):
+        if len(paragraph) > MAX_BLOCK or not any(
+            role in paragraph.lower() for role in puzzle.roles
+        ):
+            continue
+        if _REPORTED.search(paragraph):
             continue
         other, problem = _claims(_cleaned(paragraph), puzzle)
-        if not problem and len(other) == len(puzzle.assignment) and other != claims:
-            return "another paragraph assigns the roles differently"
-    return ""
-
-
-def _spelled(claims: dict[str, bool], puzzle: Puzzle) -> str:
-    return ", ".join(
-        f"{name.title()}: {puzzle.roles[0] if role else puzzle.roles[1]}"
-        for name, role in claims.items()
-    )
+        if not problem and len(other) == len(puzzle.assignment) and other != puzzle.assignment:
+            return True
+    return False

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers import symbolic as _symbolic
@@ -182,7 +183,7 @@ def _several(text: str, boxes: list[Box], gold: str) -> Verdict:
     """
     contents = [box.content for box in boxes]
     answer = ", ".join(contents)
-    joints = [text[box.end : other.start] for box, other in zip(boxes, boxes[1:], strict=False)]
+    joints = [text[box.end : other.start] for box, other in pairwise(boxes)]
     form = read_gold(gold)
     if isinstance(form, Group) and not any(_ALTERNATIVE.search(joint) for joint in joints):
         try:
