@@ -396,10 +396,14 @@ class DomainTracker:
             raise InputDataError(
                 f"`real` has shape {real.shape}, but there are {names.size} responses"
             )
-        if not real.any():
-            raise InputDataError("the report holds no real response, only padding")
+        if not real.any() and not signals.partial:
+            raise InputDataError(
+                "the report holds no real response, only padding; say partial=True where all of a "
+                "batch failed"
+            )
         try:
-            return np.array([self._number[name] for name in names[real]]), real
+            numbers = [self._number[name] for name in names[real]]
+            return np.array(numbers, dtype=np.int64), real
         except KeyError as error:
             unknown = str(error.args[0])
             raise InputDataError(
@@ -457,7 +461,7 @@ class DomainTracker:
         means_P = np.bincount(group_R, weights=values) / sizes_P
         if self.signal in {"mean_reward", "reward_slope"}:
             return means_P, domain_P
-        if values.min() < 0 or values.max() > 1:
+        if values.min(initial=0) < 0 or values.max(initial=0) > 1:
             raise InputDataError(
                 "group_variance is relative to its maximum for rewards in [0, 1]; got rewards "
                 f"from {values.min():g} to {values.max():g}"
@@ -494,7 +498,7 @@ def _groups(
         raise InputDataError(f"`uids` has {len(uids)} entries for {real_R.size} responses")
     number: dict[object, int] = {}
     kept = np.asarray(uids, dtype=object)[real_R].tolist()
-    return np.array([number.setdefault(uid, len(number)) for uid in kept])
+    return np.array([number.setdefault(uid, len(number)) for uid in kept], dtype=np.int64)
 
 
 def _domain_of_groups(
@@ -503,7 +507,7 @@ def _domain_of_groups(
     uids: Sequence[object] | npt.NDArray[Any] | None,
     domains: Sequence[str],
 ) -> IntArray:
-    domain_P = np.empty(int(group_R.max()) + 1, dtype=np.int64)
+    domain_P = np.empty(int(group_R.max(initial=-1)) + 1, dtype=np.int64)
     domain_P[group_R] = domain_R
     strays = np.flatnonzero(domain_P[group_R] != domain_R)
     if strays.size and uids is not None:

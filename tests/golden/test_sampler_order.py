@@ -1,0 +1,108 @@
+"""Orders pinned for ever: a saved state must mean the same rows in every later version.
+
+The permutations are computed a second time here, one number at a time in plain Python. The batches
+have no other source than the first version. A change in either is a new `ORDER_VERSION` or
+`STATE_VERSION`, told in the changelog.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import numpy as np
+import pytest
+
+from dataflex_data.core.seeding import keyed_hash
+from dataflex_data.samplers.permutation import ORDER_VERSION, keyed_permutation
+from dataflex_data.samplers.state import STATE_VERSION
+from tests.sampler_loop import make_stream, take_step
+
+GOLDEN = 0x9E3779B97F4A7C15
+M64, M32 = (1 << 64) - 1, (1 << 32) - 1
+
+
+def mix(z: int) -> int:
+    z = (z + GOLDEN) & M64
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & M64
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & M64
+    return z ^ (z >> 31)
+
+
+def hashes(key: int, count: int) -> list[int]:
+    return [mix((i * GOLDEN + key) & M64) for i in range(count)]
+
+
+def key_of(name: str, epoch: int) -> int:
+    return keyed_hash("dataflex/order", 1, 0, name, epoch)
+
+
+def small_order(size: int, name: str, epoch: int) -> list[int]:
+    bits = (size - 1).bit_length()
+    keys = hashes(key_of(name, epoch), size)
+    return sorted(range(size), key=lambda row: (keys[row] & (M64 >> bits), row))
+
+
+def large_place(place: int, size: int, name: str, epoch: int) -> int:
+    low = math.isqrt(size - 1) + 1
+    high = -(-size // low)
+    keys = [(h >> 32) | 1 for h in hashes(key_of(name, epoch), 24)]
+    while True:
+        digits = list(divmod(place, low))
+        for number in range(12):
+            side, radix = (0, high) if number % 2 == 0 else (1, low)
+            first, second = keys[2 * number : 2 * number + 2]
+            h = (digits[1 - side] + second) * first & M32
+            h = (h ^ (h >> 15)) * second & M32
+            digits[side] = (digits[side] + ((h >> 16) * radix >> 16)) % radix
+        place = digits[0] * low + digits[1]
+        if place < size:
+            return place
+
+
+def fingerprint(rows: list[int]) -> str:
+    return hashlib.sha256(np.array(rows, dtype="<i8").tobytes()).hexdigest()[:16]
+
+
+def test_versions() -> None:
+    assert (ORDER_VERSION, STATE_VERSION) == (1, 1)
+
+
+@pytest.mark.parametrize("size", [1, 2, 10, 1000, 65_536])
+def test_small_domains(size: int) -> None:
+    for epoch in (0, 3):
+        found = keyed_permutation(size, 0, "math", epoch).take(0, size).tolist()
+        assert found == small_order(size, "math", epoch)
+
+
+@pytest.mark.parametrize("size", [65_537, 1_000_003, 123_456_789])
+def test_large_domains(size: int) -> None:
+    for epoch in (0, 3):
+        permutation = keyed_permutation(size, 0, "math", epoch)
+        for start in (0, size // 2, size - 50):
+            expected = [
+                large_place(place, size, "math", epoch) for place in range(start, start + 50)
+            ]
+            assert permutation.take(start, start + 50).tolist() == expected
+
+
+def test_the_first_rows_of_the_pinned_version() -> None:
+    assert keyed_permutation(10, 0, "math", 0).take(0, 10).tolist() == PINNED_SMALL
+    assert keyed_permutation(1_000_003, 0, "math", 0).take(0, 5).tolist() == PINNED_LARGE
+
+
+@pytest.mark.parametrize("mixer", ["static", "reward_gap"])
+def test_thirty_batches(mixer: str) -> None:
+    stream = make_stream(mixer)
+    rows = [take_step(stream) for _ in range(30)]
+    assert rows[0] == PINNED_BATCH[mixer]
+    assert fingerprint([row for batch in rows for row in batch]) == PINNED_RUN[mixer]
+
+
+PINNED_SMALL = [0, 7, 8, 9, 6, 2, 1, 4, 3, 5]
+PINNED_LARGE = [956382, 895073, 582161, 81887, 48745]
+PINNED_BATCH = {
+    "static": [109, 111, 1, 108, 137, 80, 123, 20, 77, 106, 74, 143, 59, 21, 103, 119],
+    "reward_gap": [137, 1, 109, 143, 20, 111, 145, 21, 108, 129, 36, 80, 149, 24, 123, 139],
+}
+PINNED_RUN = {"static": "65ab2eb156e8f655", "reward_gap": "5f703909d50a3077"}
