@@ -115,7 +115,7 @@ def build(
         assembly = assemble_evaluation(map(_to_write, benchmarks.loaded))
         manifest = write_corpus(assembly, checked, folder, force=force, shard_rows=shard_rows)
         return BuildResult(folder, manifest, [*_absent(benchmarks), *assembly.notes])
-    guard = _Guard(benchmarks) if benchmarks else None
+    guard = _Guard(benchmarks) if benchmarks and benchmarks.loaded else None
     options = BuildOptions(
         lookup,
         counter,
@@ -132,7 +132,7 @@ def build(
         folder,
         force=force,
         shard_rows=shard_rows,
-        extra_manifest={"decontamination": guard.decontaminator.summary() if guard else None},
+        extra_manifest={"decontamination": _summary(guard, benchmarks)},
     )
     if benchmarks:
         warnings += _absent(benchmarks)
@@ -184,6 +184,19 @@ def _benchmarks(
     return load_benchmarks(
         wanted.names, folder=folder, files=files, offline=offline, missing=missing or wanted.missing
     )
+
+
+def _summary(guard: _Guard | None, benchmarks: BenchmarkSet | None) -> dict[str, Any] | None:
+    """Return what the manifest says of the check: ``None`` where none was asked for."""
+    if benchmarks is None:
+        return None
+    counts = (
+        guard.decontaminator.summary()
+        if guard is not None
+        else {"benchmarks": {}, "rows_checked": 0, "rows_flagged": 0}
+    )
+    # Names alone: why one is missing (no network, offline) differs between equal corpora.
+    return {**counts, "missing": sorted(benchmarks.missing)}
 
 
 def _absent(benchmarks: BenchmarkSet) -> list[str]:

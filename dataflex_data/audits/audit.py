@@ -23,7 +23,7 @@ from dataflex_data.audits.runner import (
     parts_folder,
 )
 from dataflex_data.audits.summary import summarise
-from dataflex_data.core.errors import ConfigError, InputDataError
+from dataflex_data.core.errors import ConfigError, InputDataError, SourceUnavailableError
 from dataflex_data.core.parquet import (
     MANIFEST_NAME,
     check_output_folder,
@@ -92,6 +92,11 @@ def run_audit(
         offline=request.offline,
         missing="warn" if request.allow_missing else "refuse",
     )
+    if not benchmarks.loaded:
+        raise SourceUnavailableError(
+            "none of the benchmarks could be loaded, so there is nothing to audit against; give "
+            "--benchmarks-dir DIR or --benchmark-file NAME=PATH"
+        )
     for name, reason in benchmarks.missing.items():
         note(f"note: benchmark {name} is left out: {reason}")
     finder = minhash_finder if request.engine == "minhash" else None

@@ -21,7 +21,7 @@ from dataflex_data.core.errors import (
     UnknownNameError,
     did_you_mean,
 )
-from dataflex_data.core.fetch import HubDataset, Located, Lookup, locate, locate_path
+from dataflex_data.core.fetch import HubDataset, Located, Lookup, locate_available, locate_path
 from dataflex_data.core.records import check_columns, read_records
 from dataflex_data.core.seeding import hex_id, keyed_hash
 from dataflex_data.core.text import sha256_text
@@ -180,7 +180,8 @@ def load_benchmarks(
             benchmark of its own.
         columns: Column mapping of own benchmarks, by name: keys question, id, options, answer.
         offline: Do not ask the hub; read its cache only.
-        missing: ``"refuse"``: one that cannot be had is an error; ``"warn"``: it is listed.
+        missing: ``"refuse"``: one that cannot be had is an error; ``"warn"``: it is listed, be
+            it all of them.
 
     Raises:
         UnknownNameError: A name is not registered and no file is given for it.
@@ -196,25 +197,32 @@ def load_benchmarks(
         raise InputDataError(
             f"a column mapping is given for {', '.join(unused)}, but no --benchmark-file is"
         )
-    loaded: list[LoadedBenchmark] = []
-    absent: dict[str, str] = {}
-    for name in wanted:
-        benchmark = _benchmark(name, columns.get(name))
-        try:
-            loaded.append(_load(benchmark, folder, files.get(name), offline=offline))
-        except SourceUnavailableError as error:
-            absent[name] = str(error)
+    chosen = {name: _benchmark(name, columns.get(name)) for name in wanted}
+    absent = {
+        name: "is read only from a file of yours, since its authors ask that it is not "
+        f"redistributed: --benchmark-file {name}=PATH"
+        for name, benchmark in chosen.items()
+        if benchmark.dataset is None and name not in files
+    }
+    datasets = {
+        name: benchmark.dataset
+        for name, benchmark in chosen.items()
+        if benchmark.dataset is not None and name not in files
+    }
+    # All at once: a hub that cannot be reached is then tried for the first one only.
+    located, failures = locate_available(datasets, Lookup({}, folder, offline))
+    absent |= failures
+    loaded = [
+        _load(benchmark, located.get(name), files.get(name))
+        for name, benchmark in chosen.items()
+        if name not in absent
+    ]
     if absent and missing == "refuse":
         listed = "\n".join(f"  - {name}: {reason}" for name, reason in absent.items())
         raise SourceUnavailableError(
             f"{len(absent)} of {len(wanted)} benchmarks could not be loaded:\n{listed}\n"
             "Provide them with --benchmarks-dir DIR or --benchmark-file NAME=PATH, or go on "
             "without them by --allow-missing, which the report states"
-        )
-    if not loaded:
-        raise SourceUnavailableError(
-            f"none of the benchmarks {', '.join(wanted) or '(none named)'} could be loaded; "
-            "give --benchmarks-dir DIR or --benchmark-file NAME=PATH"
         )
     return BenchmarkSet(tuple(loaded), absent)
 
@@ -225,27 +233,14 @@ def _benchmark(name: str, mapping: Mapping[str, str] | None) -> Benchmark:
     return _own_benchmark(name, mapping or {})
 
 
-def _load(
-    benchmark: Benchmark, folder: Path | None, path: Path | None, *, offline: bool
-) -> LoadedBenchmark:
-    name = benchmark.name
-    if path is None and benchmark.dataset is None:
-        raise SourceUnavailableError(
-            f"is read only from a file of yours, since its authors ask that it is not "
-            f"redistributed: --benchmark-file {name}=PATH"
-        )
+def _load(benchmark: Benchmark, located: Located | None, path: Path | None) -> LoadedBenchmark:
+    """Return the items of a benchmark: of the user's own ``path``, else of where it was found."""
     if path is not None and path.name.casefold().endswith(".csv"):
         return _load_csv(benchmark, path)
     if path is not None:
-        located = locate_path(name, path, benchmark.dataset if path.is_dir() else None)
-    else:
-        wanted = {name: benchmark.dataset} if benchmark.dataset else {}
-        lookup = Lookup(overrides={}, sources_dir=folder, offline=offline)
-        try:
-            located = locate(wanted, lookup)[name]
-        except SourceUnavailableError as error:
-            lines = [line.strip() for line in str(error).splitlines()]
-            raise SourceUnavailableError(" ".join(lines[1:4])) from None
+        located = locate_path(benchmark.name, path, benchmark.dataset if path.is_dir() else None)
+    if located is None:
+        raise TypeError(f"benchmark {benchmark.name} was not located")
     return _collected(benchmark, located, _records(benchmark, located))
 
 

@@ -94,6 +94,9 @@ all of their records were left out (`conflicts` in `manifest.json`).
 
 {% if m.recipe.evaluation -%}
 These are evaluation items: train on none of them.
+{%- elif m.decontamination and not m.decontamination.benchmarks -%}
+**This corpus was checked against no evaluation set**: none of \
+{{ m.decontamination.missing | join(", ") }} could be loaded.
 {%- elif m.decontamination -%}
 {{ m.decontamination.rows_flagged }} of {{ m.decontamination.rows_checked }} records held an \
 evaluation item and were dropped before the quotas were filled. Rule: \

@@ -146,9 +146,14 @@ def _print_tables(manifest: dict[str, Any]) -> None:
         print_table("Dropped, by reason", ["domain", "source", "reason", "records"], reasons)
     checked = manifest.get("decontamination")
     if checked:
+        headline = (
+            f"{checked['rows_flagged']:,} of {checked['rows_checked']:,} records held an "
+            "evaluation item and were dropped"
+            if checked["benchmarks"]
+            else "NOT CHECKED, no benchmark could be loaded"
+        )
         print_table(
-            f"Decontamination: {checked['rows_flagged']:,} of {checked['rows_checked']:,} records "
-            "held an evaluation item and were dropped",
+            f"Decontamination: {headline}",
             ["benchmark", "items", "items hit", "records dropped"],
             [
                 [name, entry["items"], entry["items_hit"], entry["rows_flagged"]]

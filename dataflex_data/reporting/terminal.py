@@ -51,7 +51,13 @@ def print_table(
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for position, name in enumerate(columns):
         numeric = all(isinstance(row[position], int | float) for row in rows) and bool(rows)
-        table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+        # The first column names the row: a narrow terminal breaks the others.
+        table.add_column(
+            Text(name),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=position == 0,
+        )
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
     target = console(stderr=stderr)

@@ -60,6 +60,7 @@ def build(out: Path, home: Path, endpoint: str, *more: str) -> subprocess.Comple
     environment = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
     environment |= {"HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1"}
     command = [sys.executable, "-m", "dataflex_data", "build", "--recipe", "three_domain_smoke"]
+    command += ["--decontaminate", "none"]
     return subprocess.run(
         [*command, "--out", str(out), *more],
         env=environment,

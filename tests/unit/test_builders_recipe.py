@@ -160,7 +160,7 @@ def test_two_entries_need_two_names() -> None:
         ({"name": "two words"}, "key `name`"),
         ({"seed": -1}, "key `seed`"),
         ({"seed": "42"}, "key `seed`"),
-        ({"domains": {}}, "key `domains`"),
+        ({"domains": {}}, "give `domains` with at least one domain, or `evaluation`"),
         ({"validation": -1}, "key `validation`"),
         ({"lock": {"gsm9k": {"revision": "x", "sha256": {}}}}, "did you mean 'gsm8k'"),
     ],
