@@ -26,10 +26,10 @@ COMMAND_BUFFER = 4096
 
 _U = np.uint64
 _ONE, _ZERO = _U(1), _U(0)
-_OFFSET, _PRIME = _U(hashing.FNV_OFFSET), _U(hashing.FNV_PRIME)
+_OFFSET, _PRIME = _U(hashing.WORD_SEED), _U(hashing.WORD_FACTOR)
 _MIX_1, _MIX_2 = _U(hashing.MIX_1), _U(hashing.MIX_2)
 _BASE, _SPREAD = _U(hashing.BASE), _U(hashing.SPREAD)
-_30, _27, _31, _6, _63 = _U(30), _U(27), _U(31), _U(6), _U(63)
+_32, _30, _27, _31, _8, _6, _63 = _U(32), _U(30), _U(27), _U(31), _U(8), _U(6), _U(63)
 _BACKSLASH, _A, _Z = 92, 97, 122
 
 
@@ -40,20 +40,39 @@ def _mix(value):
     return value ^ (value >> _31)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _block(value, block):
+    value = (value ^ block) * _PRIME
+    return value ^ (value >> _32)
+
+
+@njit(cache=True, nogil=True)
+def _bytes_hash(buffer, begin, end):
+    """Return the word hash of folded bytes."""
+    value, block, length = _OFFSET, _ZERO, 0
+    for at in range(begin, end):
+        block = (block << _8) | _U(buffer[at])
+        length += 1
+        if length & 7 == 0:
+            value = _block(value, block)
+            block = _ZERO
+    if length & 7:
+        value = _block(value, block)
+    return _mix(value)
+
+
 @njit(cache=True, nogil=True)
 def _command(buffer, length, whole, commands, latex, n_latex):
     """Append the canonical words of one word that follows a backslash; -1: more than fits."""
     cut = 0
-    value = _OFFSET
     while cut < length and _A <= buffer[cut] <= _Z:
-        value = (value ^ _U(buffer[cut])) * _PRIME
         cut += 1
     if n_latex + 4 > latex.size:
         return -1, False
     if cut == 0:
         latex[n_latex] = whole
         return n_latex + 1, False
-    name = _mix(value)
+    name = _bytes_hash(buffer, 0, cut)
     keys, spelled, arguments = commands
     size_mask = _U(keys.size - 1)
     slot = name & size_mask
@@ -68,20 +87,15 @@ def _command(buffer, length, whole, commands, latex, n_latex):
         n_latex += 1
     differs = found != name or cut < length
     while arity > 0 and cut < length:
-        value = (_OFFSET ^ _U(buffer[cut])) * _PRIME
+        begin = cut
         cut += 1
         while cut < length and (buffer[cut] & 0xC0) == 0x80:
-            value = (value ^ _U(buffer[cut])) * _PRIME
             cut += 1
-        latex[n_latex] = _mix(value)
+        latex[n_latex] = _bytes_hash(buffer, begin, cut)
         n_latex += 1
         arity -= 1
     if cut < length:
-        value = _OFFSET
-        while cut < length:
-            value = (value ^ _U(buffer[cut])) * _PRIME
-            cut += 1
-        latex[n_latex] = _mix(value)
+        latex[n_latex] = _bytes_hash(buffer, cut, length)
         n_latex += 1
     return n_latex, differs
 
@@ -115,18 +129,40 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
     """Fill word hashes; return (status, plain words, latex words, do they differ, code point)."""
     ascii_fold, index, folded = folding
     n_plain, n_latex, differs, seen_backslash = 0, 0, False, False
-    value, length, escaped, backslash = _OFFSET, 0, False, False
-    i = start
+    value, block, length, escaped, backslash = _OFFSET, _ZERO, 0, False, False
+    i, end = _U(start), _U(end)  # unsigned: numba checks signed indices for being negative
     while True:
         # One unit per turn: `f` is a folded byte, 0 between words.
         expand_at, expand_end = 0, 0
+        f = np.uint8(0)
+        b = np.uint8(0)
         if i < end:
             b = data[i]
             if b < 128:
                 f = ascii_fold[b]
-                i += 1
+                i += _ONE
+                if f != 0 and length == 0 and not backslash:
+                    # Nearly all words are plain ASCII: hash them in a loop of their own.
+                    escaped = False
+                    block = _U(f)
+                    length = 1
+                    while i < end:
+                        b = data[i]
+                        if b >= 128:
+                            break
+                        f = ascii_fold[b]
+                        i += _ONE
+                        if f == 0:
+                            break
+                        block = (block << _8) | _U(f)
+                        length += 1
+                        if length & 7 == 0:
+                            value = _block(value, block)
+                            block = _ZERO
+                    if f != 0:
+                        continue  # the text ends here, or the word goes on beyond ASCII
             else:
-                code, used = _code_point(data, i, end)
+                code, used = _code_point(data, np.int64(i), np.int64(end))
                 if code < 0:
                     return _SLOW, 0, 0, False, 0
                 at = index[code]
@@ -134,14 +170,10 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
                     return _NEW_CODE, 0, 0, False, code
                 if at == UNSAFE:
                     return _SLOW, 0, 0, False, 0
-                i += used
+                i += _U(used)
                 b = np.uint8(0)
-                f = np.uint8(0)
                 if at != SEPARATOR:
                     expand_at, expand_end = at + 1, at + 1 + folded[at]
-        else:
-            b = np.uint8(0)
-            f = np.uint8(0)
         while True:
             if expand_at < expand_end:
                 f = folded[expand_at]
@@ -153,12 +185,18 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
                     if length == COMMAND_BUFFER:
                         return _SLOW, 0, 0, False, 0
                     buffer[length] = f
-                value = (value ^ _U(f)) * _PRIME
+                block = (block << _8) | _U(f)
                 length += 1
+                if length & 7 == 0:
+                    value = _block(value, block)
+                    block = _ZERO
             else:
                 if length:
                     if n_plain == plain.size:
                         return _SLOW, 0, 0, False, 0
+                    if length & 7:
+                        value = _block(value, block)
+                        block = _ZERO
                     word = _mix(value)
                     plain[n_plain] = word
                     n_plain += 1
@@ -194,24 +232,21 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
 def _tokenise_folded(data, start, end, out):
     """Fill the hashes of words that are folded already and separated by single spaces."""
     count = 0
-    value, length = _OFFSET, 0
+    begin = start
     for i in range(start, end + 1):
         if i == end or data[i] == 32:
-            if length:
-                out[count] = _mix(value)
+            if i > begin:
+                out[count] = _bytes_hash(data, begin, i)
                 count += 1
-            value, length = _OFFSET, 0
-        else:
-            value = (value ^ _U(data[i])) * _PRIME
-            length += 1
+            begin = i + 1
     return count
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _find(key, keys, bits, shift_bits, shift_keys):
-    """Return the slot of ``key``, or -1. A bitmap that fits the cache answers most misses."""
-    bit = key >> shift_bits
-    if (bits[bit >> _6] >> (bit & _63)) & _ONE == _ZERO:
+    """Return the slot of ``key``, or -1. A filter that fits the cache answers most misses."""
+    wanted = (_ONE << (key & _63)) | (_ONE << ((key >> _6) & _63))
+    if bits[key >> shift_bits] & wanted != wanted:
         return -1
     slot = np.int64(key >> shift_keys)
     while keys[slot] != _ZERO:
@@ -232,64 +267,98 @@ def _key(value):
 
 
 @njit(cache=True, nogil=True)
+def _count_gram(gram, postings, state, n_touched):
+    """Count one n-gram of the row for every document that holds it."""
+    post_start, post_doc, is_boilerplate = postings
+    stamp_gram, stamp_doc, own, boiler, touched, _, _, marks = state
+    mark = marks[0]
+    if stamp_gram[gram] == mark:
+        return n_touched
+    stamp_gram[gram] = mark
+    common = is_boilerplate[gram]
+    for p in range(post_start[gram], post_start[gram + 1]):
+        doc = post_doc[p]
+        if stamp_doc[doc] != mark:
+            stamp_doc[doc] = mark
+            own[doc] = 0
+            boiler[doc] = 0
+            touched[n_touched] = doc
+            n_touched += 1
+        if common:
+            boiler[doc] += 1
+        else:
+            own[doc] += 1
+    return n_touched
+
+
+@njit(cache=True, nogil=True)
+def _emit(row, doc, out_row, out_doc, n_out):
+    """Append a pair; return the new count, -1 where there is no room (or was none before)."""
+    if n_out < 0 or n_out == out_row.size:
+        return -1
+    out_row[n_out] = row
+    out_doc[n_out] = doc
+    return n_out + 1
+
+
+@njit(cache=True, nogil=True)
+def _check_runs(group, at, count, row, sums, runs, state, out_row, out_doc, n_out):
+    """Emit the short documents with this anchor that stand in the row, word by word."""
+    a_start, a_doc, a_offset, a_length, a_power, a_hash = runs
+    stamp_doc, best, best_row, mark = state[1], state[5], state[6], state[7][0]
+    for entry in range(a_start[group], a_start[group + 1]):
+        left = at - a_offset[entry]
+        right = left + a_length[entry]
+        if left < 0 or right > count:
+            continue
+        if sums[right] - sums[left] * a_power[entry] != a_hash[entry]:
+            continue
+        doc = a_doc[entry]
+        if stamp_doc[doc] == mark:
+            continue
+        stamp_doc[doc] = mark
+        best[doc] = 1
+        if best_row[doc] < 0:
+            best_row[doc] = row
+        n_out = _emit(row, doc, out_row, out_doc, n_out)
+    return n_out
+
+
+@njit(cache=True, nogil=True)
 def _match(stream, count, row, sums, index, state, out_row, out_doc, n_out):
     """Append (row, doc) for every document this stream may contain; return the new ``n_out``.
 
-    -1: the output is full, and nothing of the row was written.
+    -1: the output is full; the row must be scanned again.
     """
     grams, postings, anchors, runs, wholes, needs, sizes = index
     keys, gram_of, bits, shift_bits, shift_keys = grams
-    post_start, post_doc, is_boilerplate = postings
     a_keys, a_first, a_bits, a_shift_bits, a_shift_keys = anchors
-    a_start, a_doc, a_offset, a_length, a_power, a_hash = runs
     w_keys, w_first, w_bits, w_shift_bits, w_shift_keys, w_start, w_doc = wholes
     need_own, need_all = needs
     n, n_power, anchor_n, anchor_power = sizes
-    stamp_gram, stamp_doc, own, boiler, touched, best, best_row, marks = state
-
+    own, boiler, touched, best, best_row, marks = (
+        state[2],
+        state[3],
+        state[4],
+        state[5],
+        state[6],
+        state[7],
+    )
+    marks[0] += 1
+    n_touched = 0
+    has_anchors = runs[1].size > 0
     running = _ZERO
     sums[0] = running
     for k in range(count):
         running = running * _BASE + stream[k]
         sums[k + 1] = running
-
-    marks[0] += 1
-    mark = marks[0]
-    n_touched = 0
-    for i in range(count - n + 1):
-        slot = _find(_key(sums[i + n] - sums[i] * n_power), keys, bits, shift_bits, shift_keys)
-        if slot < 0:
-            continue
-        gram = gram_of[slot]
-        if stamp_gram[gram] == mark:
-            continue
-        stamp_gram[gram] = mark
-        common = is_boilerplate[gram]
-        for p in range(post_start[gram], post_start[gram + 1]):
-            doc = post_doc[p]
-            if stamp_doc[doc] != mark:
-                stamp_doc[doc] = mark
-                own[doc] = 0
-                boiler[doc] = 0
-                touched[n_touched] = doc
-                n_touched += 1
-            if common:
-                boiler[doc] += 1
-            else:
-                own[doc] += 1
-    for t in range(n_touched):
-        doc = touched[t]
-        if own[doc] > best[doc]:
-            best[doc] = own[doc]
-            best_row[doc] = row
-        if own[doc] >= need_own[doc] or own[doc] + boiler[doc] >= need_all[doc]:
-            if n_out == out_row.size:
-                return -1
-            out_row[n_out] = row
-            out_doc[n_out] = doc
-            n_out += 1
-
-    if a_doc.size:
+        if k + 1 >= n:
+            slot = _find(
+                _key(running - sums[k + 1 - n] * n_power), keys, bits, shift_bits, shift_keys
+            )
+            if slot >= 0:
+                n_touched = _count_gram(gram_of[slot], postings, state, n_touched)
+    if has_anchors:
         for i in range(count - anchor_n + 1):
             slot = _find(
                 _key(sums[i + anchor_n] - sums[i] * anchor_power),
@@ -298,30 +367,17 @@ def _match(stream, count, row, sums, index, state, out_row, out_doc, n_out):
                 a_shift_bits,
                 a_shift_keys,
             )
-            if slot < 0:
-                continue
-            group = a_first[slot]
-            for entry in range(a_start[group], a_start[group + 1]):
-                left = i - a_offset[entry]
-                right = left + a_length[entry]
-                if (
-                    left >= 0
-                    and right <= count
-                    and sums[right] - sums[left] * a_power[entry] == a_hash[entry]
-                ):
-                    doc = a_doc[entry]
-                    # `own` is free for short documents: they have no n-grams.
-                    if stamp_doc[doc] != mark:
-                        stamp_doc[doc] = mark
-                        best[doc] = 1
-                        if best_row[doc] < 0:
-                            best_row[doc] = row
-                        if n_out == out_row.size:
-                            return -1
-                        out_row[n_out] = row
-                        out_doc[n_out] = doc
-                        n_out += 1
-
+            if slot >= 0:
+                n_out = _check_runs(
+                    a_first[slot], i, count, row, sums, runs, state, out_row, out_doc, n_out
+                )
+    for t in range(n_touched):
+        doc = touched[t]
+        if own[doc] > best[doc]:
+            best[doc] = own[doc]
+            best_row[doc] = row
+        if own[doc] >= need_own[doc] or own[doc] + boiler[doc] >= need_all[doc]:
+            n_out = _emit(row, doc, out_row, out_doc, n_out)
     if count:
         slot = _find(_key(_mix(running ^ _U(count))), w_keys, w_bits, w_shift_bits, w_shift_keys)
         if slot >= 0:
@@ -331,11 +387,7 @@ def _match(stream, count, row, sums, index, state, out_row, out_doc, n_out):
                 if best_row[doc] < 0:
                     best_row[doc] = row
                     best[doc] = max(best[doc], 1)
-                if n_out == out_row.size:
-                    return -1
-                out_row[n_out] = row
-                out_doc[n_out] = doc
-                n_out += 1
+                n_out = _emit(row, doc, out_row, out_doc, n_out)
     return n_out
 
 
@@ -401,11 +453,10 @@ def scan_folded(plain_data, latex_data, row, index, state, out_row, out_doc, n_o
 
 @njit(cache=True)
 def insert_keys(hashes, keys, values, bits, shift_bits, shift_keys):
-    """Insert distinct hashes, each with its position, into an open-addressing table and bitmap."""
+    """Insert distinct hashes, each with its position, into a table and its filter."""
     for position in range(hashes.size):
         key = _key(hashes[position])
-        bit = key >> shift_bits
-        bits[bit >> _6] |= _ONE << (bit & _63)
+        bits[key >> shift_bits] |= (_ONE << (key & _63)) | (_ONE << ((key >> _6) & _63))
         slot = np.int64(key >> shift_keys)
         while keys[slot] != _ZERO:
             slot += 1

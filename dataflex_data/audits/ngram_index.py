@@ -428,15 +428,15 @@ def _scratch(longest: int) -> tuple[Array, Array, Array, Array]:
 
 
 def _table(hashes: Array) -> tuple[Array, Array, Array, Any, Any]:
-    """Return keys, positions, bitmap and the two shifts of a table over distinct hashes."""
+    """Return keys, positions, filter and the two shifts of a table over distinct hashes."""
     from dataflex_data.audits import kernels
 
     key_bits = max(4, int(2 * max(1, len(hashes)) - 1).bit_length())
-    map_bits = min(23, max(9, key_bits + 3))
+    word_bits = min(18, max(3, key_bits - 3))  # at most 2 MB
     keys = np.zeros(1 << key_bits, dtype=np.uint64)
     values = np.zeros(1 << key_bits, dtype=np.int32)
-    bits = np.zeros((1 << map_bits) // 64, dtype=np.uint64)
-    shift_bits, shift_keys = np.uint64(64 - map_bits), np.uint64(64 - key_bits)
+    bits = np.zeros(1 << word_bits, dtype=np.uint64)
+    shift_bits, shift_keys = np.uint64(64 - word_bits), np.uint64(64 - key_bits)
     kernels.insert_keys(hashes, keys, values, bits, shift_bits, shift_keys)
     return keys, values, bits, shift_bits, shift_keys
 
