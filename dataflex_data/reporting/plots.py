@@ -11,7 +11,7 @@ import importlib.util
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dataflex_data.core.errors import MissingExtraError
 
@@ -25,6 +25,9 @@ BAND = "#dfe8f3"
 
 # Okabe and Ito's palette: told apart with every common form of colour blindness.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#8c6d1f", "#7a7a7a")
+
+# matplotlib leaves out what is None; its stubs want text.
+NO_METADATA: dict[str, Any] = {"Software": None}
 
 _RC: dict[str, object] = {
     "axes.axisbelow": True,
@@ -83,7 +86,7 @@ def new_figure(width: float, height: float) -> Figure:
 def figure_png(figure: Figure) -> bytes:
     """Return the figure as PNG; equal figures give equal bytes (no date, no version inside)."""
     target = io.BytesIO()
-    figure.savefig(target, format="png", metadata={"Software": None})
+    figure.savefig(target, format="png", metadata=NO_METADATA)
     return target.getvalue()
 
 

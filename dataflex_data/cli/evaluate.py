@@ -1,0 +1,87 @@
+"""``dfdata evaluate``: judge a runs table under a locked contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dataflex_data.cli._options import Json
+
+if TYPE_CHECKING:
+    from dataflex_data.evaluation.compare import Comparison
+    from dataflex_data.evaluation.contract import Contract
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to ``app``."""
+    app.command("evaluate")(evaluate)
+
+
+def evaluate(
+    runs: Annotated[
+        Path,
+        typer.Argument(help="Runs table (.csv, .parquet, .jsonl), or a folder of run files."),
+    ],
+    contract: Annotated[Path, typer.Option("--contract", help="Locked contract (YAML).")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the report; must be new.")],
+    pattern: Annotated[
+        str | None,
+        typer.Option(help="For a folder: run files, such as '{method}/seed{seed}/results_*.json'."),
+    ] = None,
+    exploratory: Annotated[
+        bool, typer.Option("--exploratory", help="Go on without a lock; stamps every output.")
+    ] = False,
+    no_plots: Annotated[bool, typer.Option("--no-plots", help="Leave the pictures out.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier report.")] = False,
+    json: Json = False,
+) -> None:
+    """Compare methods with their baselines and write report, tables and pictures."""
+    from dataflex_data.evaluation import evaluate as work
+    from dataflex_data.evaluation.report import headline
+    from dataflex_data.evaluation.runs import group_label
+    from dataflex_data.reporting.terminal import note, print_json, print_table
+
+    done = work.evaluate(
+        runs,
+        contract,
+        out,
+        pattern=pattern,
+        exploratory=exploratory,
+        plots=not no_plots,
+        force=force,
+    )
+    if done.exploratory:
+        note(done.exploratory)
+    if json:
+        print_json({"out": str(out), "status": done.exploratory or "locked", **work.summary(done)})
+        return
+    for group in done.groups:
+        print_table(
+            group_label(group, done.contract.data.id_columns),
+            ["method", "baseline", "pairs", "difference", "interval", "adjusted p", "verdict"],
+            [
+                [
+                    one.method,
+                    one.baseline,
+                    one.n,
+                    f"{one.primary.mean:+.2f}",
+                    *_deciding(done.contract, one),
+                    one.verdict,
+                ]
+                for one in done.of_group(group)
+            ],
+        )
+    typer.echo(headline(done))
+    typer.echo(f"report: {out / 'report.html'}")
+
+
+def _deciding(contract: Contract, one: Comparison) -> tuple[str, str]:
+    """Return the interval and the adjusted p that decide, as text."""
+    rule, tests = contract.inference, one.tests
+    if tests is None:
+        return "-", "-"
+    interval = tests.intervals[rule.interval]
+    shown = f"[{interval[0]:+.2f}, {interval[1]:+.2f}]" if interval else "-"
+    return shown, "-" if one.is_aa else f"{tests.adjusted(rule.test, rule.correction):.3f}"

@@ -1,0 +1,296 @@
+"""The four pictures of an evaluation. Each says in itself what was left out of it.
+
+Forest: per method the primary interval, the meaningful-effect band, and the domains beside it, so
+that no trade-off hides in a mean. Heat map: how each aggregate agrees with the primary score. Rank
+shift: who moves when the aggregate changes. Pareto: score against tokens optimised.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dataflex_data.evaluation.aggregate import PRIMARY
+from dataflex_data.evaluation.compare import Comparison, Effect
+from dataflex_data.evaluation.evaluate import Evaluation
+from dataflex_data.evaluation.process import OPTIMISED
+from dataflex_data.evaluation.runs import Group, group_label
+from dataflex_data.reporting import plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_ROWS = 40
+MOST_LINES = 16
+_WIDTH = 9.0
+_DOMAIN_MARKERS = "osD^vPX*"
+
+
+def forests(evaluation: Evaluation) -> dict[Group, bytes]:
+    """Return one forest plot per group that has comparisons, all of one width."""
+    with plots.style():
+        found = {}
+        for group in evaluation.groups:
+            comparisons = evaluation.of_group(group)
+            if comparisons:
+                found[group] = plots.figure_png(_forest(evaluation, group, comparisons))
+        return found
+
+
+def stacked(pictures: Sequence[bytes]) -> bytes:
+    """Return pictures of equal width as one, below each other."""
+    from matplotlib.image import imread, imsave
+
+    arrays = [imread(io.BytesIO(picture), format="png") for picture in pictures]
+    target = io.BytesIO()
+    imsave(target, np.concatenate(arrays), format="png", metadata=plots.NO_METADATA)
+    return target.getvalue()
+
+
+def _stamp(evaluation: Evaluation, figure: Figure) -> None:
+    if evaluation.exploratory:
+        figure.text(
+            0.995, 0.001, evaluation.exploratory, ha="right", va="bottom", color="#b3261e", size=8
+        )
+
+
+def _forest(evaluation: Evaluation, group: Group, comparisons: Sequence[Comparison]) -> Figure:
+    shown, note = _shortened(comparisons)
+    domains = evaluation.scores.domains
+    row = 0.34 + 0.13 * len(domains)
+    figure = plots.new_figure(_WIDTH, 1.35 + row * len(shown))
+    axes = figure.subplots()
+    margin = evaluation.contract.meaningful_effect
+    axes.axvspan(-margin, margin, color=plots.BAND, zorder=0, label=f"within ±{margin:g}")
+    axes.axvline(0, color=plots.FAINT, linewidth=1, zorder=1)
+    step = 0.72 / (len(domains) + 1)
+    for at, one in enumerate(shown):
+        _bar(axes, at - 0.3, one.primary, plots.INK, "s", 6.5, 2.4, PRIMARY if at == 0 else None)
+        for place, name in enumerate(domains):
+            _bar(
+                axes,
+                at - 0.3 + step * (place + 1),
+                one.effects[name],
+                plots.PALETTE[place % len(plots.PALETTE)],
+                _DOMAIN_MARKERS[place % len(_DOMAIN_MARKERS)],
+                4,
+                0.9,
+                name if at == 0 else None,
+            )
+        axes.text(
+            1.01,
+            at - 0.05,
+            f"{one.primary.mean:+.2f}\n{one.verdict.replace(', ', chr(10))}",
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            fontsize=8,
+            color=plots.INK,
+        )
+        if at:
+            axes.axhline(at - 0.5, color=plots.GRID, linewidth=0.8, zorder=0)
+    axes.set_yticks(
+        range(len(shown)), [f"{one.method}\nvs {one.baseline} (n={one.n})" for one in shown]
+    )
+    axes.set_ylim(len(shown) - 0.5, -0.55)
+    axes.grid(visible=False, axis="y")
+    level = 1 - evaluation.contract.inference.alpha
+    axes.set_xlabel(
+        f"difference to the baseline in {evaluation.contract.scale} points, {level:.0%} t interval "
+        "(domains: descriptive, uncorrected)"
+    )
+    axes.set_title(group_label(group, evaluation.contract.data.id_columns) + note)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=6, fontsize=8)
+    _stamp(evaluation, figure)
+    return figure
+
+
+def _shortened(comparisons: Sequence[Comparison]) -> tuple[list[Comparison], str]:
+    """Return at most `MOST_ROWS` comparisons, the extremes by mean, and a note on what is left."""
+    shown = sorted(comparisons, key=lambda one: (one.is_aa, -_finite(one.primary.mean)))
+    if len(shown) <= MOST_ROWS:
+        return shown, ""
+    half = MOST_ROWS // 2
+    kept = [*shown[:half], *shown[-half:]]
+    return kept, f"\nthe {half} highest and {half} lowest of {len(shown)}; all are in the table"
+
+
+def _finite(value: float) -> float:
+    return value if math.isfinite(value) else -math.inf
+
+
+def _bar(
+    axes: Axes,
+    y: float,
+    effect: Effect,
+    color: str,
+    marker: str,
+    size: float,
+    width: float,
+    label: str | None,
+) -> None:
+    if not math.isfinite(effect.mean):
+        return
+    if effect.interval is not None:
+        axes.plot(effect.interval, (y, y), color=color, linewidth=width, solid_capstyle="butt")
+    axes.plot(effect.mean, y, marker, color=color, markersize=size, label=label, zorder=3)
+
+
+def heat_map(evaluation: Evaluation) -> bytes:
+    """Return the rank correlation of each score with the primary one, by group."""
+    names = [*evaluation.scores.domains, *evaluation.scores.sensitivity]
+    groups = evaluation.groups[:MOST_ROWS]
+    value_of = {(one.group, one.score): one.spearman for one in evaluation.agreements}
+    matrix = np.array(
+        [[_or_nan(value_of[group, name]) for name in names] for group in groups], dtype=float
+    )
+    with plots.style():
+        import matplotlib as mpl
+
+        figure = plots.new_figure(_WIDTH, 1.7 + 0.36 * len(groups))
+        axes = figure.subplots()
+        colors = mpl.colormaps["PuOr"].with_extremes(bad="#d0d4d9")
+        image = axes.imshow(matrix, cmap=colors, vmin=-1, vmax=1, aspect="auto")
+        for (y, x), value in np.ndenumerate(matrix):
+            text = "–" if np.isnan(value) else f"{value:+.2f}".replace("-", "−")
+            ink = "white" if abs(value) > 0.75 else plots.INK
+            axes.text(x, y, text, ha="center", va="center", color=ink, fontsize=8.5)
+        axes.set_xticks(range(len(names)), names, rotation=18, ha="right")
+        columns = evaluation.contract.data.id_columns
+        axes.set_yticks(range(len(groups)), [group_label(group, columns) for group in groups])
+        axes.grid(visible=False)
+        left = len(evaluation.groups) - len(groups)
+        more = f" (first {len(groups)} of {len(evaluation.groups)} groups)" if left else ""
+        axes.set_title(f"Spearman correlation of method means with the primary score{more}")
+        axes.axvline(len(evaluation.scores.domains) - 0.5, color="white", linewidth=3)
+        figure.colorbar(image, ax=axes, pad=0.01, fraction=0.03)
+        _stamp(evaluation, figure)
+        return plots.figure_png(figure)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def rank_shift(evaluation: Evaluation) -> bytes:
+    """Return how the methods of each group change places between aggregates."""
+    names = [PRIMARY, *evaluation.scores.sensitivity]
+    ranks = {(one.group, one.score): one.ranks for one in evaluation.agreements}
+    groups = evaluation.groups[:MOST_ROWS]
+    columns = min(2, len(groups))
+    lines = math.ceil(len(groups) / columns)
+    tallest = max(min(len(ranks[group, PRIMARY]), MOST_LINES) for group in groups)
+    with plots.style():
+        figure = plots.new_figure(_WIDTH * 1.2, 0.6 + lines * (0.85 + 0.2 * max(tallest, 4)))
+        grid = figure.subplots(lines, columns, squeeze=False)
+        for axes, group in zip(grid.flat, groups, strict=False):
+            _rank_panel(evaluation, axes, group, [ranks[group, name] for name in names], names)
+        for axes in list(grid.flat)[len(groups) :]:
+            axes.set_axis_off()
+        left = len(evaluation.groups) - len(groups)
+        more = f", first {len(groups)} of {len(evaluation.groups)} groups" if left else ""
+        figure.suptitle(
+            f"Rank of each method under each aggregate (1 = highest mean{more})",
+            x=0.01,
+            ha="left",
+            fontsize=11,
+            fontweight="bold",
+        )
+        _stamp(evaluation, figure)
+        return plots.figure_png(figure)
+
+
+def _rank_panel(
+    evaluation: Evaluation,
+    axes: Axes,
+    group: Group,
+    ranks: Sequence[Mapping[str, float]],
+    names: Sequence[str],
+) -> None:
+    methods = sorted(ranks[0], key=lambda method: (ranks[0][method], method))
+    half = MOST_LINES // 2
+    shown = methods if len(methods) <= MOST_LINES else [*methods[:half], *methods[-half:]]
+    baselines = {family.baseline for family in evaluation.contract.methods.values()}
+    others = [method for method in sorted(shown) if method not in baselines]
+    styles = ("-", "--", ":")
+    for method in shown:
+        at = others.index(method) if method in others else 0
+        size = len(plots.PALETTE)
+        color = plots.INK if method in baselines else plots.PALETTE[at % size]
+        line = styles[at // size % len(styles)]
+        width = 2.4 if method in baselines else 1.4
+        values = [rank[method] for rank in ranks]
+        axes.plot(values, line, marker="o", markersize=4, color=color, linewidth=width)
+        axes.text(len(names) - 0.92, values[-1], method, va="center", fontsize=8, color=color)
+    axes.set_xticks(range(len(names)), [name.replace("_", "\n") for name in names], fontsize=7.5)
+    axes.set_xlim(-0.15, len(names) - 1 + 0.75)
+    axes.set_ylim(max(max(rank.values()) for rank in ranks) + 0.4, 0.6)
+    axes.grid(visible=False, axis="x")
+    left = f" ({len(shown)} of {len(methods)} methods)" if len(shown) < len(methods) else ""
+    axes.set_title(group_label(group, evaluation.contract.data.id_columns) + left, fontsize=8.5)
+
+
+def pareto(evaluation: Evaluation) -> bytes | None:
+    """Return score against tokens optimised, or ``None`` where no run reports them."""
+    tokens = {
+        (row.group, row.method): row.mean for row in evaluation.process if row.metric == OPTIMISED
+    }
+    if not tokens:
+        return None
+    means = {one.group: one.means for one in evaluation.agreements if one.score == PRIMARY}
+    groups = sorted({group for group, _ in tokens})[:MOST_ROWS]
+    columns = min(2, len(groups))
+    lines = math.ceil(len(groups) / columns)
+    with plots.style():
+        figure = plots.new_figure(_WIDTH, 0.5 + 3.1 * lines)
+        grid = figure.subplots(lines, columns, squeeze=False)
+        for axes, group in zip(grid.flat, groups, strict=False):
+            points = {
+                method: (tokens[group, method], mean)
+                for method, mean in means[group].items()
+                if (group, method) in tokens
+            }
+            _pareto_panel(evaluation, axes, group, points)
+        for axes in list(grid.flat)[len(groups) :]:
+            axes.set_axis_off()
+        _stamp(evaluation, figure)
+        return plots.figure_png(figure)
+
+
+def _pareto_panel(
+    evaluation: Evaluation, axes: Axes, group: Group, points: Mapping[str, tuple[float, float]]
+) -> None:
+    front = pareto_front(points)
+    baselines = {family.baseline for family in evaluation.contract.methods.values()}
+    axes.plot(
+        *zip(*(points[name] for name in front), strict=True),
+        color=plots.FAINT,
+        linewidth=1,
+        linestyle="--",
+        zorder=1,
+    )
+    named = set(points) if len(points) <= MOST_LINES else {*front, *baselines}
+    for method, (x, y) in points.items():
+        color = plots.INK if method in baselines else plots.PALETTE[0 if method in front else 7]
+        axes.plot(x, y, "s" if method in baselines else "o", color=color, markersize=5)
+        if method in named:
+            axes.annotate(method, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7.5)
+    axes.margins(0.14)
+    axes.set_xlabel("tokens optimised per run (mean)")
+    axes.set_ylabel("primary score (mean)")
+    axes.set_title(group_label(group, evaluation.contract.data.id_columns), fontsize=9)
+
+
+def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Return the names that no other beats in fewer tokens and higher score, by tokens."""
+    front: list[str] = []
+    best = -math.inf
+    for name, (_, score) in sorted(points.items(), key=lambda item: (item[1][0], -item[1][1])):
+        if score > best:
+            front.append(name)
+            best = score
+    return front
