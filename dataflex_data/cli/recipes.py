@@ -44,7 +44,7 @@ def list_recipes(context: typer.Context, json: Json = False) -> None:
         return
     print_table(
         "Recipes (dfdata recipes show NAME)",
-        ["name", "rows", "domains", "sources", "description"],
+        ["name", "rows", "domains", "sources"],
         [
             [
                 recipe.name,
@@ -53,7 +53,6 @@ def list_recipes(context: typer.Context, json: Json = False) -> None:
                 ", ".join(
                     recipe.entries() or (recipe.evaluation.names if recipe.evaluation else [])
                 ),
-                recipe.description,
             ]
             for recipe in recipes
         ],
@@ -93,7 +92,7 @@ def sources(json: Json = False) -> None:
                     key: None if field.is_required() else str(field.default)
                     for key, field in fields.items()
                 },
-                "description": (source.__doc__ or "").strip().splitlines()[0],
+                "description": (source.__doc__ or "").strip().splitlines()[0].replace("`", ""),
             }
         )
     if json:
@@ -108,7 +107,7 @@ def sources(json: Json = False) -> None:
                 item["repository"] or "-",
                 item["license"] or "yours",
                 ", ".join(
-                    key if default is None else f"{key}={default}"
+                    key if default is None else f"{key}={_short(default)}"
                     for key, default in item["params"].items()
                 ),
                 item["description"],
@@ -116,6 +115,10 @@ def sources(json: Json = False) -> None:
             for item in found
         ],
     )
+
+
+def _short(default: str, limit: int = 30) -> str:
+    return default if len(default) <= limit else default[: limit - 1] + "…"
 
 
 def lock(
