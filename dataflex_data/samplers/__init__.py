@@ -7,6 +7,21 @@ mixture can be simulated and audited anywhere.
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dataflex_data.samplers.domain_index import DomainIndex as DomainIndex
+    from dataflex_data.samplers.domain_sampler import DataFlexSampler as DataFlexSampler
+    from dataflex_data.samplers.domain_tracker import DomainStats as DomainStats
+    from dataflex_data.samplers.domain_tracker import DomainTracker as DomainTracker
+    from dataflex_data.samplers.domain_tracker import StepSignals as StepSignals
+    from dataflex_data.samplers.mixer import MIXERS as MIXERS
+    from dataflex_data.samplers.mixer import Mixer as Mixer
+    from dataflex_data.samplers.mixer import MixerParams as MixerParams
+    from dataflex_data.samplers.mixer import build_mixer as build_mixer
+    from dataflex_data.samplers.planner import MixtureWarning as MixtureWarning
+    from dataflex_data.samplers.steering import SteeringRules as SteeringRules
+    from dataflex_data.samplers.stream import MixtureStream as MixtureStream
 
 _HOMES = {
     "DataFlexSampler": "dataflex_data.samplers.domain_sampler",
@@ -16,6 +31,8 @@ _HOMES = {
     "MIXERS": "dataflex_data.samplers.mixer",
     "Mixer": "dataflex_data.samplers.mixer",
     "MixerParams": "dataflex_data.samplers.mixer",
+    "MixtureWarning": "dataflex_data.samplers.planner",
+    "SteeringRules": "dataflex_data.samplers.steering",
     "MixtureStream": "dataflex_data.samplers.stream",
     "StepSignals": "dataflex_data.samplers.domain_tracker",
     "build_mixer": "dataflex_data.samplers.mixer",

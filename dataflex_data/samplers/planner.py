@@ -147,7 +147,7 @@ class BatchPlanner:
 
     def next_counts(self, proportions_D: FloatArray) -> list[int] | None:
         """Return the quota the next batch would have; nothing is drawn."""
-        quota = self._quota(self._deficit, proportions_D, self.rows_left, announce=False)
+        quota = self._quota(self._deficit, proportions_D, self.rows_left)
         return None if quota is None else quota.counts
 
     def plan(self, proportions: Sequence[FloatArray]) -> list[Batch]:
@@ -159,8 +159,8 @@ class BatchPlanner:
         quotas: list[Quota] = []
         deficits = [self._deficit]
         left = self.rows_left
-        for p in proportions:
-            quota = self._quota(deficits[-1], p, left)
+        for number, p in enumerate(proportions):
+            quota = self._quota(deficits[-1], p, left, announce_step=self._step + number)
             if quota is None:
                 break
             if left is not None:
@@ -236,25 +236,28 @@ class BatchPlanner:
         deficit: list[int],
         proportions_D: FloatArray,
         left: list[int] | None,
-        *,
-        announce: bool = True,
+        announce_step: int | None = None,
     ) -> Quota | None:
         if left is not None:
-            return self._capped_quota(deficit, proportions_D, left, announce=announce)
+            return self._capped_quota(deficit, proportions_D, left, announce_step)
         if self._shares is None or self._shares[0] is not proportions_D:
             self._shares = (proportions_D, fixed_shares(proportions_D).tolist())
         return plan_quota(deficit, self._shares[1], self.batch_size, self._tie_rank)
 
     def _capped_quota(
-        self, deficit: list[int], proportions_D: FloatArray, left: list[int], *, announce: bool
+        self,
+        deficit: list[int],
+        proportions_D: FloatArray,
+        left: list[int],
+        announce_step: int | None,
     ) -> Quota | None:
         """Return a quota within what ``max_epochs`` leaves, or ``None`` where none is a batch."""
         alive_D = (np.array(left) > 0) & (proportions_D > 0)
-        if announce:
-            self._announce_exhausted(left)
+        if announce_step is not None:
+            self._announce_exhausted(left, announce_step)
         if int(np.array(left)[alive_D].sum()) < self.batch_size:
-            if announce:
-                self._announce_end(left)
+            if announce_step is not None:
+                self._announce_end(left, announce_step)
             return None
         weights = np.where(alive_D, proportions_D, 0.0)
         shares = fixed_shares(weights / weights.sum())
@@ -276,26 +279,26 @@ class BatchPlanner:
             rest[taker] -= UNIT
         return Quota(counts, rest)
 
-    def _announce_exhausted(self, left: list[int]) -> None:
+    def _announce_exhausted(self, left: list[int], step: int) -> None:
         gone = [d for d, rows in enumerate(left) if rows == 0 and d not in self.exhausted]
         if not gone or self._caps is None:
             return
         self.exhausted.update(gone)
         listed = ", ".join(f"{self.index.names[d]} ({self._caps[d]} epochs)" for d in gone)
         warnings.warn(
-            f"max_epochs is reached for {listed}, from batch {self._step} on; its share goes to "
+            f"max_epochs is reached for {listed}, from batch {step} on; its share goes to "
             "the other domains by their proportions",
             MixtureWarning,
             stacklevel=2,
         )
 
-    def _announce_end(self, left: list[int]) -> None:
+    def _announce_end(self, left: list[int], step: int) -> None:
         rest = ", ".join(
             f"{name} {rows}" for name, rows in zip(self.index.names, left, strict=True) if rows
         )
         warnings.warn(
-            f"max_epochs ends the order: the rows left ({rest or 'none'}) do not fill a batch of "
-            f"{self.batch_size} by the proportions",
+            f"max_epochs ends the order after {step} batches: the rows left ({rest or 'none'}) do "
+            f"not fill a batch of {self.batch_size} by the proportions",
             MixtureWarning,
             stacklevel=2,
         )
