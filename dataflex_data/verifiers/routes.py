@@ -1,9 +1,9 @@
 """Which verifier judges which ``data_source``: the routes that recipes write and others' names.
 
 Our names stand in the namespace ``dataflex/``, which stock verl refuses. With a public name such as
-``math_dapo`` a user who forgets our reward function would get zeros in silence, since stock verl
-grades those for other answer forms; with ours verl stops at once. The public names are known here
-too, for rows that others wrote.
+``openai/gsm8k`` a user who forgets our reward function would get zeros in silence, since stock verl
+looks for another answer form than the prompt asks for; with ours verl stops at once. The public
+names are known here too, for rows that others wrote.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ ROUTES: Registry[Route] = Registry("verifier route", entry_point_group="dataflex
 _REFUSES = "refuses: NotImplementedError at the first reward"
 _HASHES = "grades the number after '####' in the last 300 characters: a boxed answer gets 0"
 _BOX = "grades the last \\boxed{} by comparing strings, for example 1/2 and 0.5 differ"
-_DAPO = "grades 'Answer:' in the last 300 characters and returns -1 or 1: a boxed answer gets -1"
+_DAPO = (
+    "compares the text after 'Answer:', else the last \\boxed{}, in the last 300 characters; "
+    "returns -1 or 1"
+)
 _GEO = "grades the last \\boxed{} with mathruler and <think> tags, if mathruler is installed"
 _PRIME = "grades with prime_math, which uses sympy without a limit in time"
 
