@@ -20,6 +20,7 @@ from dataflex_data.core.text import fold, words
 UNKNOWN, UNSAFE, SEPARATOR = 0, 1, 2
 _BLOCK = 256
 _CODE_POINTS = 0x110000
+_NEVER_WORDS = {"Cn", "Co", "Cs"}  # unassigned, private, surrogates: no letters, no foldings
 _BYTES_RESERVED = 4_000_000  # all of Unicode 16 needs about 0.8 MB
 
 
@@ -54,7 +55,7 @@ class FoldTable:
 
     def _entry(self, code: int) -> int:
         text = chr(code)
-        if 0xD800 <= code <= 0xDFFF:
+        if unicodedata.category(text) in _NEVER_WORDS:
             return SEPARATOR
         folded = fold(text)
         if not all(_stands_alone(part) for part in (text, _casefolded(text))) or "\\" in folded:

@@ -33,7 +33,7 @@ def test_every_code_point_folds_as_in_python_whatever_stands_beside_it() -> None
     codes = [
         code
         for code in range(sys.maxunicode + 1)
-        if code % 97 == 0 or unicodedata.category(chr(code)) not in {"Cn", "Co", "Cs"}
+        if code % 997 == 0 or unicodedata.category(chr(code)) not in {"Cn", "Co", "Cs"}
     ]
     for code in codes:
         if code >= 128 and table.index[code] == UNKNOWN:
