@@ -439,7 +439,7 @@ def _fill_domain(
     if any(missing.values()):
         for label, report in reports.items():
             report.raw, report.dropped = pools[label].raw, dict(pools[label].counts)
-        raise ShortfallError(_shortfall_message(name, missing, reports))
+        raise ShortfallError(_shortfall_message(name, missing, reports, plan.sources))
     return drawn
 
 
@@ -467,7 +467,10 @@ def _checked(plan: _Plan, pool: Pool, items: Sequence[Item]) -> Iterator[Item]:
 
 
 def _shortfall_message(
-    domain: str, missing: Mapping[str, Mapping[str, int]], reports: Mapping[str, EntryReport]
+    domain: str,
+    missing: Mapping[str, Mapping[str, int]],
+    reports: Mapping[str, EntryReport],
+    sources: Mapping[str, Source],
 ) -> str:
     lines = [f"domain {domain}: the sources cannot fill their quotas"]
     for split, by_label in missing.items():
@@ -480,6 +483,13 @@ def _shortfall_message(
                 + (", ".join(f"{reason} {number}" for reason, number in reasons) or "none")
                 + f"; eligible {report.eligible[split]})"
             )
+    short = {label for by_label in missing.values() for label in by_label}
+    lines.extend(
+        f"  {label}, {reason}: {hint}"
+        for label in sorted(short)
+        for reason, hint in sources[label].hints.items()
+        if reason in reports[label].dropped
+    )
     lines.append(
         "lower the counts, give more data with --source, loosen the filters, or set "
         "`on_shortfall: redistribute` on the domain"

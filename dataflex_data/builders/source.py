@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from dataflex_data.core.config import Config
@@ -82,6 +83,7 @@ class Source(ABC):
         ability: verl's ``ability``.
         license: SPDX identifier of the rows' licence.
         template: Default prompt template.
+        hints: What a user can do about a reason of drops, shown when a quota cannot be filled.
     """
 
     name: ClassVar[str]
@@ -90,6 +92,7 @@ class Source(ABC):
     ability: str
     license: str
     template: str
+    hints: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, params: SourceParams) -> None:
         self.params = params

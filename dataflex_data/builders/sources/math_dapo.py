@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from dataflex_data.builders.source import SOURCES, Candidate, Drop, FileSource, SourceParams
@@ -46,9 +47,12 @@ class MathDapo(FileSource):
     route = "dataflex/math_dapo"
     license = "Apache-2.0"
     columns = ("prompt", "reward_model")
+    hints = MappingProxyType(
+        {"wrapper_missing": "set `already_stripped: true` in its params if these are bare problems"}
+    )
     dataset = HubDataset(
         repo_id="BytedTsinghua-SIA/DAPO-Math-17k",
-        files=("data/dapo-math-17k.parquet", "dapo-math-17k.parquet", "*dapo*17k*.parquet"),
+        files=("data/dapo-math-17k.parquet", "dapo-math-17k.parquet"),
         folder_names=("dapo_math_17k",),
     )
 
