@@ -82,15 +82,9 @@ def _forest(evaluation: Evaluation, group: Group, comparisons: Sequence[Comparis
                 0.9,
                 name if at == 0 else None,
             )
-        axes.text(
-            1.01,
-            at - 0.05,
-            f"{one.primary.mean:+.2f}\n{one.verdict.replace(', ', chr(10))}",
-            transform=axes.get_yaxis_transform(),
-            va="center",
-            fontsize=8,
-            color=plots.INK,
-        )
+            told = _signed(one.effects[name].mean)
+            _told(axes, at - 0.3 + step * (place + 1), told, plots.PALETTE[place % 8])
+        _told(axes, at - 0.3, f"{_signed(one.primary.mean)}  {one.verdict}", plots.INK)
         if at:
             axes.axhline(at - 0.5, color=plots.GRID, linewidth=0.8, zorder=0)
     axes.set_yticks(
@@ -107,6 +101,23 @@ def _forest(evaluation: Evaluation, group: Group, comparisons: Sequence[Comparis
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=6, fontsize=8)
     _stamp(evaluation, figure)
     return figure
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def _told(axes: Axes, y: float, text: str, color: str) -> None:
+    """Write what stands at ``y`` to the right of the axes."""
+    axes.text(
+        1.01,
+        y,
+        text.replace(", below", ",\nbelow"),
+        transform=axes.get_yaxis_transform(),
+        va="center",
+        fontsize=7.5,
+        color=color,
+    )
 
 
 def _shortened(comparisons: Sequence[Comparison]) -> tuple[list[Comparison], str]:
@@ -157,7 +168,7 @@ def heat_map(evaluation: Evaluation) -> bytes:
         image = axes.imshow(matrix, cmap=colors, vmin=-1, vmax=1, aspect="auto")
         for (y, x), value in np.ndenumerate(matrix):
             text = "–" if np.isnan(value) else f"{value:+.2f}".replace("-", "−")
-            ink = "white" if abs(value) > 0.75 else plots.INK
+            ink = "white" if abs(value) > 0.55 else plots.INK
             axes.text(x, y, text, ha="center", va="center", color=ink, fontsize=8.5)
         axes.set_xticks(range(len(names)), names, rotation=18, ha="right")
         columns = evaluation.contract.data.id_columns
@@ -165,7 +176,13 @@ def heat_map(evaluation: Evaluation) -> bytes:
         axes.grid(visible=False)
         left = len(evaluation.groups) - len(groups)
         more = f" (first {len(groups)} of {len(evaluation.groups)} groups)" if left else ""
-        axes.set_title(f"Spearman correlation of method means with the primary score{more}")
+        figure.suptitle(
+            f"Spearman correlation of method means with the primary score{more}",
+            x=0.01,
+            ha="left",
+            fontsize=11,
+            fontweight="bold",
+        )
         axes.axvline(len(evaluation.scores.domains) - 0.5, color="white", linewidth=3)
         figure.colorbar(image, ax=axes, pad=0.01, fraction=0.03)
         _stamp(evaluation, figure)
@@ -215,10 +232,10 @@ def _rank_panel(
     half = MOST_LINES // 2
     shown = methods if len(methods) <= MOST_LINES else [*methods[:half], *methods[-half:]]
     baselines = {family.baseline for family in evaluation.contract.methods.values()}
-    others = [method for method in sorted(shown) if method not in baselines]
+    order = [name for name in evaluation.contract.all_methods if name not in baselines]
     styles = ("-", "--", ":")
     for method in shown:
-        at = others.index(method) if method in others else 0
+        at = order.index(method) if method in order else 0
         size = len(plots.PALETTE)
         color = plots.INK if method in baselines else plots.PALETTE[at % size]
         line = styles[at // size % len(styles)]
@@ -228,7 +245,9 @@ def _rank_panel(
         axes.text(len(names) - 0.92, values[-1], method, va="center", fontsize=8, color=color)
     axes.set_xticks(range(len(names)), [name.replace("_", "\n") for name in names], fontsize=7.5)
     axes.set_xlim(-0.15, len(names) - 1 + 0.75)
-    axes.set_ylim(max(max(rank.values()) for rank in ranks) + 0.4, 0.6)
+    lowest = len(methods)
+    axes.set_yticks(range(1, lowest + 1, max(1, lowest // 10)))
+    axes.set_ylim(lowest + 0.4, 0.6)
     axes.grid(visible=False, axis="x")
     left = f" ({len(shown)} of {len(methods)} methods)" if len(shown) < len(methods) else ""
     axes.set_title(group_label(group, evaluation.contract.data.id_columns) + left, fontsize=8.5)

@@ -175,7 +175,8 @@ def _result_part(evaluation: Evaluation) -> Part:
     blocks.append(
         Paragraph(
             f"Uncorrected intervals that exclude zero, of {counts['comparisons']}: "
-            f"{'; '.join(told)}. About {chance:.1f} would by chance alone if no method had any effect and the interval kept its level; "
+            f"{'; '.join(told)}. About {chance:.1f} would by chance alone if no method had any "
+            "effect and the interval kept its level; "
             "a percentile bootstrap over three seeds does not (it covers about 75%).",
             "note",
         )
@@ -211,7 +212,7 @@ def _forest_part(evaluation: Evaluation, forests: dict[Group, bytes]) -> Part:
     blocks: list[Block] = [
         Paragraph(
             "Black: the primary score's paired difference with its interval. Coloured, below it: "
-            "the domains, descriptive and uncorrected; a gain in one may pay for a loss in another. "
+            "the domains, descriptive and uncorrected; a gain in one may hide a loss in another. "
             f"Shaded: within the meaningful effect of ±{evaluation.contract.meaningful_effect:g}."
         )
     ]
@@ -439,8 +440,9 @@ def _method_part(evaluation: Evaluation) -> Part:
         "How it was done",
         [
             Paragraph(
-                f"Differences are paired by seed inside one group ({ids}). Verdicts: {rule.test} test with {rule.correction} over {family}, adjusted "
-                f"p below {rule.alpha:g} and the {rule.interval} interval clear of zero; equivalent "
+                f"Differences are paired by seed inside one group ({ids}). Verdicts: {rule.test} "
+                f"test with {rule.correction} over {family}, adjusted p below {rule.alpha:g} and "
+                f"the {rule.interval} interval clear of zero; equivalent "
                 f"where both one-sided tests against ±{contract.meaningful_effect:g} have p below "
                 f"{rule.alpha:g} (uncorrected); at least {contract.seeds.minimum_pairs} pairs. "
                 f"Bootstrap: {rule.bootstrap.resamples:,} resamples, seed {rule.bootstrap.seed}. "
