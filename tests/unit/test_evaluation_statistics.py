@@ -163,7 +163,7 @@ def test_seeds_needed_is_the_least_with_enough_power(effect: float) -> None:
 
 
 def test_power_is_one_where_the_noncentral_t_runs_out_of_digits() -> None:
-    """statsmodels gives nan there: the lower tail underflows, so that it counts as 0."""
+    """Statsmodels gives nan there: the lower tail underflows, so that it counts as 0."""
     assert np.isnan(TTestPower().power(3.0, 100, 0.05))
     found = st.t_power(np.array([3.0, 40.0]), np.array([100.0, 2.0]), 0.05)
     np.testing.assert_allclose(found, [1.0, 1.0], atol=1e-4)
