@@ -6,6 +6,7 @@ forms are the same answer. Text that no form fits raises `Unreadable`, and is co
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -63,7 +64,10 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratio:
-    """Parts of a ratio such as ``1:2``; ``is_clock`` where it could be a time such as 10:30."""
+    """Parts of a ratio such as ``1:2``; ``is_clock`` where it is a time such as 10:30.
+
+    A ratio is given in lowest terms; what looks like a time and is not in lowest terms is a time.
+    """
 
     parts: tuple[Value, ...]
     is_clock: bool = False
@@ -144,7 +148,7 @@ _TEMPERATURE = re.compile(r"(.*)°\s*\x02?\s*([CF])\s*\x03?", re.S)
 _MATRIX = re.compile(
     r"\\begin\s*\{([pbvBV]?matrix|array)\}(?:\{[lcr|]*\})?(.*)\\end\s*\{\1\}", re.S
 )
-_CLOCK_LIKE = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d")
+_CLOCK_LIKE = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _HYPHENED = re.compile(r"\d+(?:-\d+){2,}")
 _LABELS = re.compile(r"(?:\(\d\)\s*){2,}")
 _OR = re.compile(r"(?<![A-Za-z\\])(?:or|OR)(?![A-Za-z])")
@@ -387,7 +391,9 @@ class _Form:
         if len(parts) > 8:
             raise Unreadable("ratio", "it is a ratio of many parts")
         values = tuple(self.number(part.strip().strip("\x02\x03")) for part in parts)
-        return Ratio(values, bool(_CLOCK_LIKE.fullmatch(text)))
+        clock = _CLOCK_LIKE.fullmatch(text)
+        is_time = clock is not None and math.gcd(int(clock.group(1)), int(clock.group(2))) > 1
+        return Ratio(values, is_time)
 
     def matrix(self, body: str) -> Matrix:
         rows = [row for row in re.split(r"\\\\(?:\[[^\]]*\])?", body) if row.strip()]
@@ -504,7 +510,7 @@ def same_answer(a: Answer, b: Answer) -> bool:
 def _same_number(a: Number, b: Number) -> bool:
     if a.name and b.name and a.name != b.name:
         return _same_relation(_as_relation(a), _as_relation(b))
-    if a.unit == b.unit or not a.unit or not b.unit or "?" in a.unit[:1] + b.unit[:1]:
+    if a.unit == b.unit or not a.unit or not b.unit or _is_loose(a.unit, b.unit):
         if exact.equal(a.value, b.value):
             return True
         if a.unit == b.unit:
@@ -519,6 +525,11 @@ def _same_number(a: Number, b: Number) -> bool:
             radians = exact.divide(exact.multiply(one.value, exact.symbol("π")), 180)
             return exact.equal(radians, other.value)
     return False
+
+
+def _is_loose(a: str, b: str) -> bool:
+    """Return whether two units leave the question open: one is mere words, and neither a rate."""
+    return "?" in a[:1] + b[:1] and not any("/" in unit or " per " in unit for unit in (a, b))
 
 
 def _same_group(a: Group, b: Group) -> bool:
@@ -570,7 +581,7 @@ def _same_vector(matrix: Matrix, group: Group) -> bool:
 
 
 def _ratio_is(ratio: Ratio, number: Number) -> bool:
-    if len(ratio.parts) != 2 or number.unit or exact.is_zero(ratio.parts[1]):
+    if len(ratio.parts) != 2 or ratio.is_clock or number.unit or exact.is_zero(ratio.parts[1]):
         return False
     return exact.equal(exact.divide(ratio.parts[0], ratio.parts[1]), number.value)
 
@@ -578,7 +589,7 @@ def _ratio_is(ratio: Ratio, number: Number) -> bool:
 def _same_ratio(a: Ratio, b: Ratio) -> bool:
     if len(a.parts) != len(b.parts):
         return False
-    if a.is_clock and b.is_clock:
+    if a.is_clock or b.is_clock:
         return a.parts == b.parts
     return all(
         exact.equal(exact.multiply(a.parts[0], part_b), exact.multiply(b.parts[0], part_a))
