@@ -30,6 +30,10 @@ def evaluate(
         str | None,
         typer.Option(help="For a folder: run files, such as '{method}/seed{seed}/results_*.json'."),
     ] = None,
+    ledgers: Annotated[
+        str | None,
+        typer.Option(help="Ledgers of the runs, such as 'out/{method}/seed{seed}/ledger.jsonl'."),
+    ] = None,
     exploratory: Annotated[
         bool, typer.Option("--exploratory", help="Go on without a lock; stamps every output.")
     ] = False,
@@ -48,6 +52,7 @@ def evaluate(
         contract,
         out,
         pattern=pattern,
+        ledgers=ledgers,
         exploratory=exploratory,
         plots=not no_plots,
         force=force,

@@ -22,6 +22,7 @@ from dataflex_data.core.parquet import (
 from dataflex_data.evaluation.aggregate import ScoreSet, score_set
 from dataflex_data.evaluation.compare import Comparison, compare, margins
 from dataflex_data.evaluation.contract import Contract, load_contract
+from dataflex_data.evaluation.ledgers import with_ledgers
 from dataflex_data.evaluation.lock import changed_keys, contract_sha256
 from dataflex_data.evaluation.process import ProcessRow, process_rows
 from dataflex_data.evaluation.runs import Flag, Group, Runs, check_runs
@@ -126,6 +127,7 @@ def evaluate(
     out: Path,
     *,
     pattern: str | None = None,
+    ledgers: str | None = None,
     exploratory: bool = False,
     plots: bool = True,
     force: bool = False,
@@ -137,6 +139,7 @@ def evaluate(
         contract_path: The contract; its lock lies beside it.
         out: Folder to write; it appears whole or not at all.
         pattern: See `read_table`.
+        ledgers: Path pattern of the runs' ledgers, see `with_ledgers`.
         exploratory: Go on without a lock, and say so in every output.
         plots: Draw pictures; needs the extra ``plot``.
         force: Replace an earlier evaluation at ``out``.
@@ -154,6 +157,8 @@ def evaluate(
     check_output_folder(out, force=force)
     contract, sha, stamp = sealed_contract(Path(contract_path), exploratory=exploratory)
     table = read_table(runs_path, contract, pattern)
+    if ledgers is not None:
+        table = with_ledgers(table, contract, ledgers)
     evaluation = evaluate_table(table, contract, sha, stamp)
     with replace_folder(out, force=force) as folder:
         write_json(results(evaluation), folder / "results.json")
