@@ -420,7 +420,10 @@ class DomainTracker:
         domain_R: IntArray,
     ) -> FloatArray:
         """Return the values of the real rows, checked."""
-        values = np.asarray(given, dtype=np.float64)
+        try:
+            values = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputDataError(f"`{name}` holds what is no number: {error}") from None
         if values.shape != real_R.shape:
             raise InputDataError(
                 f"`{name}` has shape {values.shape}; it needs one number for each of the "
