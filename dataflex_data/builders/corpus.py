@@ -6,9 +6,11 @@ rebuild from the same inputs gives the same bytes.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import platform
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,12 +84,23 @@ def write_corpus(
                 continue  # an evaluation set has no training rows, and no file that says so
             for name, part in _parts(split, table, shard_rows):
                 write_parquet(part, folder / name)
-        manifest = _manifest(assembly, recipe, shard_rows, extra_manifest or {})
+        manifest = _manifest(assembly, recipe, tables, shard_rows, extra_manifest or {})
         (folder / "README.md").write_text(dataset_card(manifest), encoding="utf-8")
         manifest["files"] = folder_digests(folder)
         manifest["corpus_sha256"] = summary_of_files(manifest["files"])
         write_json(manifest, folder / MANIFEST_NAME)
     return manifest
+
+
+def rows_sha256(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return the SHA-256 of the rows' content in order.
+
+    It is the same whatever wrote the parquet file, whose bytes name the version of the writer.
+    """
+    sha = hashlib.sha256()
+    for record in records:
+        sha.update(json.dumps(record, sort_keys=True, ensure_ascii=True).encode() + b"\n")
+    return sha.hexdigest()
 
 
 def split_files(folder: Path, split: str) -> list[Path]:
@@ -136,7 +149,11 @@ def _refuse_broken_rows(table: pa.Table, split: str) -> None:
 
 
 def _manifest(
-    assembly: Assembly, recipe: Recipe, shard_rows: int | None, extra: Mapping[str, Any]
+    assembly: Assembly,
+    recipe: Recipe,
+    tables: Mapping[str, pa.Table],
+    shard_rows: int | None,
+    extra: Mapping[str, Any],
 ) -> dict[str, Any]:
     sources = {
         entry.label: {
@@ -175,7 +192,10 @@ def _manifest(
         },
         "licenses": sorted({entry.license for entry in assembly.entries}),
         "sources": sources,
-        "rows": {split: _row_counts(assembly.rows[split]) for split in SPLITS},
+        "rows": {
+            split: {**_row_counts(assembly.rows[split]), "sha256": rows_sha256(table.to_pylist())}
+            for split, table in tables.items()
+        },
         "histograms": {split: _histograms(assembly.rows[split]) for split in SPLITS},
         "conflicts": [conflict.to_record() for conflict in assembly.conflicts],
         "notes": list(assembly.notes),
@@ -304,6 +324,8 @@ def _count_problems(
         found = dict(sorted(Counter(record["domain"] for record in rows).items()))
         if found != expected:
             yield f"{split}: domains {found}, the manifest says {expected}"
+        if rows_sha256(rows) != manifest["rows"][split]["sha256"]:
+            yield f"{split}: the rows are not those that the manifest names (rows.{split}.sha256)"
 
 
 def _twin_problems(records: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
