@@ -213,8 +213,9 @@ def _table(runs: Sequence[_Run], request: CollectRequest) -> tuple[list[str], li
     for column, source in wanted.items():
         missing = [run for run in runs if source not in run.rates]
         if missing:
+            hint = "" if source in sources else did_you_mean(source, sources)
             problems.append(
-                f"  - {source!r} (column {column!r}){did_you_mean(source, sources)}: absent from "
+                f"  - {source!r} (column {column!r}){hint}: absent from "
                 f"{len(missing)} of {len(runs)} runs, such as {missing[0].files[0]}"
             )
     if problems:

@@ -167,6 +167,9 @@ th[aria-sort=descending] button::after { content: " ▼"; font-size: .7em; }
   body { padding: .8rem; font-size: 15px; }
   h1 { font-size: 1.35rem; }
   th, td { padding: .3rem .45rem; }
+  [data-sortable] td:first-child { white-space: normal; min-width: 8.5rem; }
+  figure { overflow-x: auto; }
+  figure img { max-width: none; width: 42rem; }
 }
 @media print { body { max-width: none; } .scroll { overflow: visible; } nav { display: none; } }
 """
