@@ -156,7 +156,7 @@ def polars_join(prompts: list[str], items: list[str]) -> Pairs:
 
 
 def ours(auditor: Auditor, corpus: Path, number_of: dict[tuple[str, str], int]) -> Pairs:
-    """Return pairs with J >= 0.5 from a whole audit: all channels, every pair confirmed."""
+    """Return pairs with J >= 0.5 from a whole audit: all channels, all confirmed."""
     result = audit_corpus(open_corpus(corpus), auditor)
     return {
         (one.row, number_of[one.benchmark, one.item_id]): one.jaccard
