@@ -246,7 +246,8 @@ _START = (
     "import time; a = time.process_time();"
     "from dataflex_data.audits.contamination import Decontaminator as D;"
     "from dataflex_data.audits.benchmarks import *;"
-    "s = BenchmarkSet((LoadedBenchmark('x', (BenchmarkItem('x', '0', 'a b c'),), {}, '', '', ''),));"
+    "i = (BenchmarkItem('x', '0', 'a b c'),);"
+    "s = BenchmarkSet((LoadedBenchmark('x', i, {}, '', '', ''),));"
     "b = time.process_time(); D(s).flag(['a b c d']); print(b - a, time.process_time() - b)"
 )
 

@@ -37,7 +37,7 @@ from dataflex_data.audits.ngram_index import (
     decoded,
 )
 from dataflex_data.core.seeding import hex_id
-from dataflex_data.core.text import NORMALISER_VERSION, normalise
+from dataflex_data.core.text import NORMALISER_VERSION
 
 _COMPARISONS_KEPT = 20_000
 _TEXT_LIMIT = 20_000  # characters of a row kept in a finding; its length is kept whole
@@ -205,14 +205,11 @@ class Auditor:
         self.items: tuple[BenchmarkItem, ...] = tuple(benchmarks.items)
         self._finder = finder
         texts: list[tuple[int, str]] = []
-        self.identities: list[str] = []
         for number, item in enumerate(self.items):
             full = with_options(item.question, item.options) if item.options else item.question
-            self.identities.append(normalise(full))
             texts += [(number, text) for text in dict.fromkeys((full, item.question))]
         self.index = NgramIndex(
             texts,
-            self.identities,
             n=rule.n,
             boilerplate_items=rule.boilerplate_items,
             thresholds=Thresholds(own=min(rule.near, rule.containment), jaccard=rule.jaccard),
@@ -332,8 +329,7 @@ class Auditor:
             hashing.HASH_VERSION,
             self.rule.model_dump_json(),
             "exact" if self._finder is None else getattr(self._finder, "__qualname__", "finder"),
-            *(f"{item.benchmark}/{item.item_id}/{item.gated}" for item in self.items),
-            *self.identities,
+            *(repr(item) for item in self.items),
         )
 
 

@@ -254,7 +254,8 @@ def _exact_pairs(
     _, gram, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     rank = np.empty(len(counts), dtype=np.int64)
     rank[np.argsort(counts, kind="stable")] = np.arange(len(counts))
-    held = np.unique((owner.astype(np.int64) << 32) | rank[gram])
+    held = np.sort((owner.astype(np.int64) << 32) | rank[gram])
+    held = held[np.diff(held, prepend=-1) != 0]
     sizes = np.bincount(held >> 32, minlength=len(leaders))
     starts = np.concatenate([[0], np.cumsum(sizes)])
     order = np.argsort(sizes, kind="stable")

@@ -86,10 +86,8 @@ class NgramIndex:
     """Index of documents; build once, share between threads and processes (it pickles).
 
     Args:
-        texts: Texts of the items, each with the position of its item; one that is spelled
-            otherwise in LaTeX canonical form gives two documents.
-        identity_of_item: Per item, a value that is equal for items with the same text, so that an
-            item stored many times does not make its own n-grams look like a template.
+        texts: Texts of the items, each with the position of its item, its full text first; one
+            that is spelled otherwise in LaTeX canonical form gives two documents.
         n: Words of a shingle.
         boilerplate_items: An n-gram found in so many different items is template text.
         thresholds: What makes a pair a candidate.
@@ -103,7 +101,6 @@ class NgramIndex:
     def __init__(
         self,
         texts: Sequence[tuple[int, str]],
-        identity_of_item: Sequence[str],
         *,
         n: int,
         boilerplate_items: int,
@@ -122,11 +119,16 @@ class NgramIndex:
         kernels.run_hashes(stream, starts, n, np.uint64(_power(n)), hashes, owner, wholes)
         grams, gram, doc = _distinct_pairs(hashes, owner)
 
-        numbers = {value: number for number, value in enumerate(dict.fromkeys(identity_of_item))}
-        identity = np.array(
-            [numbers[identity_of_item[one.item]] for one in self.documents], dtype=np.int64
-        )
-        held = np.unique((gram << 32) | identity[doc])
+        # Items with the same words count once: stored many times, an item is no template yet.
+        numbers: dict[bytes, int] = {}
+        number_of_item: dict[int, int] = {}
+        for one in self.documents:
+            if one.item not in number_of_item:
+                words_of_item = one.hashes.tobytes()
+                number_of_item[one.item] = numbers.setdefault(words_of_item, len(numbers))
+        identity = np.array([number_of_item[one.item] for one in self.documents], dtype=np.int64)
+        held = np.sort((gram << 32) | identity[doc])
+        held = held[np.diff(held, prepend=-1) != 0]
         self._all_grams = grams
         self._items_of_gram: Array = np.bincount(held >> 32, minlength=len(grams))
         common = self._items_of_gram >= boilerplate_items
