@@ -1,0 +1,1 @@
+"""Reweighters, one file each, registered by name in `dataflex_data.policies.component`."""

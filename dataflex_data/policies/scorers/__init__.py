@@ -1,0 +1,1 @@
+"""Scorers, one file each, registered by name in `dataflex_data.policies.component`."""

@@ -1,0 +1,126 @@
+"""Weights on the scale of the loss: mean 1 in its unit, capped, and described.
+
+Weights that are normalised per row under a loss that is averaged per token change the size of the
+step with the length of what they favour. Here the unit is the loss's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dataflex_data.core.errors import InputDataError
+from dataflex_data.core.rollout import FloatArray, IntArray
+from dataflex_data.policies.loss import LossAggMode
+
+_ROUNDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class WeightStats:
+    """How uneven weights are.
+
+    Attributes:
+        mean: In the unit of the loss.
+        std: Over responses or tokens, whichever carry the weights.
+        entropy: Of the weights as shares, in nats; its largest value is the logarithm of their
+            number.
+        ess: Effective number ``(sum w)^2 / sum w^2``.
+        ess_fraction: That over their number.
+        largest: The largest.
+    """
+
+    mean: float
+    std: float
+    entropy: float
+    ess: float
+    ess_fraction: float
+    largest: float
+
+
+def unit_masses(per_token: bool, lengths_B: IntArray, mode: LossAggMode) -> FloatArray:
+    """Return how much of the loss's unit each weight carries.
+
+    - Token weights: each token carries 1, in ``seq-mean-token-mean`` its part of the response.
+    - Response weights: each carries its tokens in the token modes, 1 in the sequence modes.
+      A response without tokens carries 0.
+    """
+    if per_token:
+        if mode == "seq-mean-token-mean":
+            filled = lengths_B[lengths_B > 0]
+            return np.repeat(1.0 / filled, filled)
+        return np.ones(int(lengths_B.sum()))
+    if mode in ("token-mean", "token-sum"):
+        return lengths_B.astype(np.float64)
+    return (lengths_B > 0).astype(np.float64)
+
+
+def normalised(weights: FloatArray, masses: FloatArray, cap: float | None = None) -> FloatArray:
+    """Return the weights scaled so that their mean over the masses is 1; all 1 where all are 0.
+
+    Args:
+        weights: Finite and at least 0.
+        masses: From `unit_masses`.
+        cap: Largest weight allowed; what it takes is given to the others in proportion, so that
+            the mean stays 1 unless too few are above 0 for that.
+
+    Raises:
+        InputDataError: A weight is negative or not finite, or the cap is below 1.
+    """
+    check_weights(weights)
+    if cap is not None and not cap >= 1:
+        raise InputDataError(f"cap must be at least 1, the mean of the weights; got {cap!r}")
+    total = float(masses.sum())
+    weighted = float((weights * masses).sum())
+    if weighted <= 0:
+        return np.ones_like(weights)
+    scaled = weights * (total / weighted)
+    if cap is None or scaled.max(initial=0.0) <= cap:
+        return scaled
+    full = scaled > cap
+    for _ in range(_ROUNDS):
+        free = ~full
+        left = total - cap * float(masses[full].sum())
+        free_mass = float((weights * masses)[free].sum())
+        if free_mass <= 0 or left <= 0:
+            break
+        scaled = np.where(full, cap, weights * (left / free_mass))
+        over = free & (scaled > cap)
+        if not over.any():
+            return np.asarray(scaled)
+        full |= over
+    return np.minimum(np.where(full, cap, scaled), cap)
+
+
+def check_weights(weights: FloatArray) -> None:
+    """Check that weights can be weights.
+
+    Raises:
+        InputDataError: One is negative or not finite.
+    """
+    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if bad.size:
+        raise InputDataError(
+            f"weights must be finite and not negative: {bad.size} are not, "
+            f"the first is number {bad[0]} with {weights[bad[0]]!r}"
+        )
+
+
+def weight_stats(weights: FloatArray, masses: FloatArray) -> WeightStats:
+    """Return the statistics of weights; those that carry nothing are left out."""
+    weights, masses = weights[masses > 0], masses[masses > 0]
+    if not weights.size:
+        return WeightStats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    total = float(weights.sum(dtype=np.float64))
+    squares = float(np.square(weights, dtype=np.float64).sum())
+    shares = weights[weights > 0] / total if total > 0 else np.zeros(0)
+    ess = total**2 / squares if squares > 0 else 0.0
+    return WeightStats(
+        mean=float((weights * masses).sum() / masses.sum()),
+        std=float(weights.std(dtype=np.float64)),
+        entropy=float(-(shares * np.log(shares)).sum()) if shares.size else 0.0,
+        ess=ess,
+        ess_fraction=ess / weights.size,
+        largest=float(weights.max()),
+    )
