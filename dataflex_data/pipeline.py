@@ -17,12 +17,13 @@ from dataflex_data.audits.benchmarks import (
     load_benchmarks,
 )
 from dataflex_data.audits.contamination import Decontaminator
-from dataflex_data.builders.assemble import Assembly, BuildOptions, assemble, locate_sources
+from dataflex_data.builders.assemble import Assembly, BuildOptions, assemble
 from dataflex_data.builders.corpus import write_corpus
 from dataflex_data.builders.evaluation_set import EvaluationBenchmark, assemble_evaluation
 from dataflex_data.builders.filters import HFCounter, PlainCounter, TokenCounter
 from dataflex_data.builders.knights.exclude import forms_of
 from dataflex_data.builders.knights.parse import parse_quiz
+from dataflex_data.builders.plan import Plan
 from dataflex_data.builders.pool import DroppedRow
 from dataflex_data.builders.recipe import Benchmarks, Recipe, load_recipe, parse_recipe
 from dataflex_data.core.errors import ConfigError, OutputError
@@ -252,7 +253,7 @@ def lock_recipe(
     if out.expanduser().exists() and not force:
         raise OutputError(f"{out}: exists already; replace it with --force")
     unlocked = recipe.model_copy(update={"lock": None})
-    located = locate_sources(unlocked, Lookup(sources or {}, sources_dir, offline))
+    located = Plan(unlocked).locate(Lookup(sources or {}, sources_dir, offline))
     lock: dict[str, dict[str, Any]] = {
         label: {
             "revision": place.revision,

@@ -12,26 +12,23 @@ import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 from dataflex_data.builders.dedup import Conflict, deduplicate
 from dataflex_data.builders.filters import TokenCounter
+from dataflex_data.builders.plan import EntryReport, Plan
 from dataflex_data.builders.pool import DroppedRow, Item, Pool, make_item, read_pool
-from dataflex_data.builders.recipe import Domain, Recipe, split_counts
+from dataflex_data.builders.recipe import Domain, Recipe
 from dataflex_data.builders.selfcheck import self_check
-from dataflex_data.builders.source import FileSource, GeneratedSource, GenerationRequest, Source
-from dataflex_data.builders.templates import LETTERS, render_prompt
+from dataflex_data.builders.source import GeneratedSource, GenerationRequest, Source
 from dataflex_data.core.errors import ShortfallError
-from dataflex_data.core.fetch import HubDataset, Located, Lookup, locate
+from dataflex_data.core.fetch import Located, Lookup
 from dataflex_data.core.schema import Row
 from dataflex_data.core.seeding import digest
 from dataflex_data.core.splits import split_of
 from dataflex_data.core.text import normalise
 from dataflex_data.reporting.terminal import progress
 from dataflex_data.verifiers import routes
-
-_OWN_FILES = ("*.parquet", "*.jsonl", "*.jsonl.gz", "*.json", "*.json.gz")
 
 Decontaminate = Callable[[Sequence[str], Sequence[Sequence[str]]], Sequence["str | None"]]
 """(Questions, options of each) -> for each, which evaluation item it holds, or ``None``.
@@ -57,41 +54,6 @@ class BuildOptions:
     decontaminate: Decontaminate | None = None
     held_out: frozenset[str] = frozenset()
     workers: int = 1
-
-
-@dataclass(slots=True)
-class EntryReport:
-    """What became of one source entry.
-
-    Attributes:
-        label: Name of the entry.
-        domain: Its domain.
-        license: SPDX identifier.
-        origin: ``hub`` (or its cache), ``local`` or ``generated``.
-        repo_id: Repository, or the entry's name.
-        revision: Commit, ``"local"``, or the generator's version.
-        files: Name, bytes and digest of every file read.
-        raw: Records read or made.
-        dropped: Records left out, by reason.
-        eligible: Records that could have been drawn, per split.
-        drawn: Records that were drawn, per split.
-        wanted: Records the recipe asks for, per split.
-        template: Prompt template of its rows.
-    """
-
-    label: str
-    domain: str
-    license: str
-    template: str
-    repo_id: str
-    origin: str = "generated"
-    revision: str = ""
-    files: list[dict[str, object]] = field(default_factory=list)
-    raw: int = 0
-    dropped: dict[str, int] = field(default_factory=dict)
-    eligible: dict[str, int] = field(default_factory=dict)
-    drawn: dict[str, int] = field(default_factory=dict)
-    wanted: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +83,7 @@ def assemble(recipe: Recipe, options: BuildOptions) -> Assembly:
         InputDataError: A file that cannot be read.
         ShortfallError: A quota that cannot be filled, with the table of what became of each record.
     """
-    plan = _Plan(recipe)
+    plan = Plan(recipe)
     notes: list[str] = []
     located = plan.locate(options.lookup)
     pools = _read_pools(plan, located, options)
@@ -146,127 +108,8 @@ def assemble(recipe: Recipe, options: BuildOptions) -> Assembly:
     return Assembly(rows, list(reports.values()), conflicts, dropped, notes)
 
 
-def locate_sources(recipe: Recipe, lookup: Lookup) -> dict[str, Located]:
-    """Return where each file source of ``recipe`` lies, without reading it.
-
-    Raises:
-        SourceUnavailableError: Sources that can be read from nowhere, all of them together.
-    """
-    return _Plan(recipe).locate(lookup)
-
-
-class _Plan:
-    """The recipe with its sources built: who belongs where, and how an item becomes a row."""
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
-        self.entries = recipe.entries()
-        self.sources: dict[str, Source] = {
-            label: entry.build() for label, entry in self.entries.items()
-        }
-        self.domain_of = {
-            entry.label: name for name, domain in recipe.domains.items() for entry in domain.sources
-        }
-        self.rank = {label: position for position, label in enumerate(self.entries)}
-
-    def template(self, label: str) -> str:
-        return self.entries[label].template or self.sources[label].template
-
-    def wanted(self, domain: Domain) -> dict[str, dict[str, int]]:
-        """Return rows wanted as {split: {label: count}}."""
-        validation = self.recipe.validation if domain.validation is None else domain.validation
-        return {
-            "train": split_counts(domain.sources, domain.count, domain.count),
-            "validation": split_counts(domain.sources, domain.count, validation),
-        }
-
-    def locate(self, lookup: Lookup) -> dict[str, Located]:
-        wanted: dict[str, HubDataset] = {}
-        own: dict[str, Path] = {}
-        for label, source in self.sources.items():
-            if not isinstance(source, FileSource):
-                continue
-            wanted[label] = source.dataset or HubDataset(repo_id=label, files=_OWN_FILES)
-            if source.own_path is not None:
-                own[label] = source.own_path
-        overrides = {**own, **lookup.overrides}
-        return locate(
-            wanted,
-            Lookup(overrides, lookup.sources_dir, lookup.offline),
-            self.recipe.locks(),
-        )
-
-    def report(self, label: str, located: Located | None) -> EntryReport:
-        source = self.sources[label]
-        report = EntryReport(
-            label=label,
-            domain=self.domain_of[label],
-            license=source.license,
-            template=self.template(label),
-            repo_id=self.origin(label),
-        )
-        if located is not None:
-            # The cache holds what the hub gave at that commit: an offline rebuild is the same.
-            report.origin = "local" if located.origin == "local" else "hub"
-            report.revision = located.revision
-            report.files = [
-                {"name": file.name, "bytes": file.bytes, "sha256": file.sha256}
-                for file in located.files
-            ]
-        elif isinstance(source, GeneratedSource):
-            report.revision = source.revision
-        return report
-
-    def origin(self, label: str) -> str:
-        """Return where the rows come from: a repository, a generator, or the entry's own name."""
-        source = self.sources[label]
-        if isinstance(source, GeneratedSource):
-            return source.repo_id
-        dataset = source.dataset if isinstance(source, FileSource) else None
-        return dataset.repo_id if dataset is not None else label
-
-    def ordered_options(self, item: Item) -> tuple[str, ...]:
-        """Return the options in letter order, decided by the row's key and their own texts."""
-        return tuple(
-            sorted(item.candidate.options, key=lambda option: digest("option", item.key, option))
-        )
-
-    def gold(self, item: Item) -> str:
-        """Return the ground truth: the gold, or the letter of the right option."""
-        if not item.candidate.options:
-            return item.candidate.gold
-        return LETTERS[self.ordered_options(item).index(item.candidate.gold)]
-
-    def prompt(self, item: Item) -> str:
-        template = self.template(item.label)
-        return render_prompt(template, item.candidate.question, self.ordered_options(item))
-
-    def row(self, item: Item, domain: str, tokens: Mapping[str, int]) -> Row:
-        source, candidate = self.sources[item.label], item.candidate
-        return Row(
-            data_source=source.route,
-            prompt=(("user", self.prompt(item)),),
-            ability=source.ability,
-            ground_truth=self.gold(item),
-            domain=domain,
-            row_id=item.key,
-            source=self.origin(item.label),
-            source_id=candidate.source_id,
-            source_revision=item.revision,
-            license=source.license,
-            raw_question=candidate.raw_question,
-            raw_answer=candidate.raw_answer,
-            difficulty=candidate.difficulty,
-            n_people=candidate.n_people,
-            statement_depth=candidate.statement_depth,
-            options=self.ordered_options(item),
-            support=candidate.support,
-            prompt_tokens=tokens.get(item.key, -1),
-        )
-
-
 def _read_pools(
-    plan: _Plan, located: Mapping[str, Located], options: BuildOptions
+    plan: Plan, located: Mapping[str, Located], options: BuildOptions
 ) -> dict[str, Pool]:
     """Read every file source, in ``workers`` processes; pools come back in recipe order."""
     recipe = plan.recipe
@@ -295,7 +138,7 @@ def _read_pools(
 
 
 def _generate(
-    plan: _Plan, pools: Mapping[str, Pool], held_out: frozenset[str], notes: list[str]
+    plan: Plan, pools: Mapping[str, Pool], held_out: frozenset[str], notes: list[str]
 ) -> None:
     """Let generators make exactly what is asked of them."""
     for domain in plan.recipe.domains.values():
@@ -325,7 +168,7 @@ def _generate(
             pool.raw = len(pool.items) + sum(made.dropped.values())
 
 
-def _drop_same(plan: _Plan, pools: Mapping[str, Pool]) -> list[Conflict]:
+def _drop_same(plan: Plan, pools: Mapping[str, Pool]) -> list[Conflict]:
     """Keep one row of those that are the same, over all sources and domains."""
 
     def equivalent(first: Item, second: Item) -> bool:
@@ -348,7 +191,7 @@ def _drop_same(plan: _Plan, pools: Mapping[str, Pool]) -> list[Conflict]:
 
 
 def _drop_long(
-    plan: _Plan, pools: Mapping[str, Pool], counter: TokenCounter | None
+    plan: Plan, pools: Mapping[str, Pool], counter: TokenCounter | None
 ) -> dict[str, int]:
     """Apply the token limit; return exact counts by row key (none from an estimate)."""
     if counter is None:
@@ -393,7 +236,7 @@ def _drop_contaminated(
 
 
 def _fill_domain(
-    plan: _Plan,
+    plan: Plan,
     name: str,
     domain: Domain,
     pools: Mapping[str, Pool],
@@ -453,7 +296,7 @@ def _take(items: Iterator[Item], count: int) -> list[Item]:
     return taken
 
 
-def _checked(plan: _Plan, pool: Pool, items: Sequence[Item]) -> Iterator[Item]:
+def _checked(plan: Plan, pool: Pool, items: Sequence[Item]) -> Iterator[Item]:
     """Yield the items whose verifier accepts their own gold and refuses another one."""
     route = plan.sources[pool.label].route
     golds = [plan.gold(item) for item in items]

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from dataflex_data.builders.assemble import Assembly, EntryReport
+from dataflex_data.builders.assemble import Assembly
+from dataflex_data.builders.plan import EntryReport
 from dataflex_data.builders.selfcheck import self_check
 from dataflex_data.builders.templates import TEMPLATES, render_prompt
 from dataflex_data.core.errors import InputDataError
