@@ -8,6 +8,7 @@ turned into numbers once per batch. The batch knows neither torch nor verl.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -401,6 +402,15 @@ class RolloutBatch:
             unit, values = self._advantages
             part._advantages = (unit, values[mask_B if unit == "response" else mask_T])
         return part
+
+    def with_advantages(self, advantages_B: FloatArray, where_B: BoolArray) -> RolloutBatch:
+        """Return the batch with other advantages where the mask holds, one per response."""
+        other = copy.copy(self)
+        for name in ("advantages_B", "abs_advantages_B", "faults", "valid_B", "usable_B"):
+            other.__dict__.pop(name, None)
+        old = self.advantages_B if self._advantages is not None else np.zeros(len(self))
+        other._advantages = ("response", np.where(where_B, advantages_B, old))
+        return other
 
     def padded(self, values_T: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return flat token values as a matrix, one row per response, zeros on the right."""
