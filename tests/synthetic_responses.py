@@ -62,7 +62,8 @@ def cases(
         yield make(draw, rng, length)
 
 
-def _reasoning(rng: random.Random, length: int) -> str:
+def reasoning(rng: random.Random, length: int) -> str:
+    """Return filler that looks like reasoning, at least ``length`` characters."""
     parts: list[str] = []
     size = 0
     while size < length:
@@ -179,7 +180,7 @@ def _values(draw: random.Random, rng: random.Random) -> tuple[str, str, str, str
 
 def _math_case(draw: random.Random, rng: random.Random, length: int) -> Case:
     form, gold, same, other = _values(draw, rng)
-    text = _reasoning(rng, length)
+    text = reasoning(rng, length)
     route = "dataflex/math"
     roll = rng.random()
     if roll < 0.45:
@@ -238,7 +239,7 @@ def _choice_case(draw: random.Random, rng: random.Random, length: int) -> Case:
     letters = LETTERS[:count]
     gold = draw.choice(letters)
     other = rng.choice(letters.replace(gold, ""))
-    text = _reasoning(rng, length)
+    text = reasoning(rng, length)
     route = "dataflex/sciq"
     option, other_option = options[letters.index(gold)], options[letters.index(other)]
     roll = rng.random()
@@ -345,7 +346,7 @@ def _logic_case(draw: random.Random, rng: random.Random, length: int) -> Case:
     other = [(name, knight) for name, knight in people]
     flipped = rng.randrange(len(other))
     other[flipped] = (other[flipped][0], not other[flipped][1])
-    text = _reasoning(rng, length - 120)
+    text = reasoning(rng, length - 120)
     text += (
         f" {people[0][0]} said that {people[1][0]} is a knave. Suppose it is so. If not, we stop."
     )

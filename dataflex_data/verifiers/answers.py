@@ -81,8 +81,22 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Thousands:
+    """Digits in groups of three, ``100,200``: a number, or a list as others may write it."""
+
+    number: Number
+    text: str
+
+    @property
+    def listed(self) -> Group:
+        """The reading as a list."""
+        parts = self.text.replace(" ", "").split(",")
+        return Group("list", tuple(Number(read_signed(part)) for part in parts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Either:
-    """A text with two readings, such as ``100,200``; equal where one of them is."""
+    """A text with two readings; equal where one of them is."""
 
     readings: tuple[Answer, ...]
 
@@ -95,7 +109,7 @@ class Numeral:
     base: int
 
 
-Answer = Number | Group | Matrix | Relation | Ratio | Words | Either | Numeral
+Answer = Number | Thousands | Group | Matrix | Relation | Ratio | Words | Either | Numeral
 
 
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)", re.DOTALL)
@@ -126,7 +140,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 
 _PLAIN = re.compile(
     r"([-+]?)\s*(?:(\d+)|((?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
-    r"|\\[dt]?frac\s*\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}|(\d+)\s*/\s*(\d+))",
+    r"|(\d*)\s*\\[dtc]?frac\s*\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}"
+    r"|(?:(\d+)\s+)?(\d+)\s*/\s*(\d+))\.?",
     re.ASCII,
 )
 _THOUSANDS = re.compile(r"[-+]?\s*[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
@@ -214,7 +229,7 @@ def read_answer(text: str, lenient: bool = False) -> Answer:
     Raises:
         Unreadable: No form fits; ``kind`` says why in a word.
     """
-    number = _plain_number(text)
+    number = _plain_number(text.replace("−", "-"))
     if number is not None:
         return Number(number)
     if len(text.strip()) > MAX_ANSWER:
@@ -233,6 +248,8 @@ class _Form:
 
     def read(self, text: str, depth: int) -> Answer:
         text = text.strip()
+        if not text:
+            raise Unreadable("empty", "a part of it is empty")
         if depth > 6:
             raise Unreadable("deep", "it is nested too deeply")
         number = _plain_number(text)
@@ -243,8 +260,7 @@ class _Form:
         if text[:7] == "\\approx" or text[:1] in {"=", "≈"}:
             return self.read(text[7:] if text[0] == "\\" else text[1:], depth + 1)
         if "," in text and _THOUSANDS.fullmatch(text):
-            together = Number(self.number(text))
-            return Either((together, self.listing(text.split(","), depth)))
+            return _thousands(text)
         if " " in text and _SPACED_THOUSANDS.fullmatch(text):
             return Number(self.number(text))
         clock = _CLOCK.fullmatch(text) if text[-1:] in "mM.\x03" else None
@@ -476,6 +492,10 @@ def same_answer(a: Answer, b: Answer) -> bool:
     """Return whether two forms are the same answer. Symmetric."""
     if isinstance(a, Number) and isinstance(b, Number):
         return _same_number(a, b)
+    if isinstance(a, Thousands):
+        return same_answer(a.number, b) or (isinstance(b, Group) and same_answer(a.listed, b))
+    if isinstance(b, Thousands):
+        return same_answer(a, b.number) or (isinstance(a, Group) and same_answer(a, b.listed))
     if isinstance(a, Either):
         return any(same_answer(reading, b) for reading in a.readings)
     if isinstance(b, Either):
@@ -621,13 +641,15 @@ def _scale(a: Value, b: Value) -> Fraction | None:
 
 
 def _plain_number(text: str) -> int | Fraction | None:
-    """Return the value of an integer, decimal or simple fraction; ``None`` for anything else."""
+    """Return the value of an integer, decimal, fraction or mixed number; ``None`` for others."""
     if text.isascii() and (text.isdigit() or (text[:1] == "-" and text[1:].isdigit())):
         return int(text) if len(text) <= MAX_ANSWER else None
     match = _PLAIN.fullmatch(text)
     if match is None or len(text) > MAX_ANSWER:
         return None
-    sign, integer, decimal, top, bottom, numerator, denominator = match.groups()
+    sign, integer, decimal, whole, top, bottom, plain_whole, plain_top, plain_bottom = (
+        match.groups()
+    )
     if integer is not None:
         value: int | Fraction = int(integer)
     elif decimal is not None:
@@ -636,12 +658,28 @@ def _plain_number(text: str) -> int | Fraction | None:
         except Unreadable:
             return None
     else:
-        top, bottom = (top, bottom) if top is not None else (numerator, denominator)
-        below = int(bottom)
-        if below == 0:
-            return None
-        value = Fraction(int(top), below)
+        whole = whole or plain_whole or "0"
+        above, below = int(top or plain_top), int(bottom or plain_bottom)
+        if below == 0 or (whole != "0" and not 0 < above < below):
+            return None  # a whole number before an improper fraction reads two ways
+        value = Fraction(int(whole) * below + above, below)
     return -value if sign == "-" else value
+
+
+def read_signed(text: str) -> int | Fraction:
+    """Return the value of a decimal with a sign.
+
+    Raises:
+        Unreadable: It is none.
+    """
+    value = _plain_number(text.strip())
+    if value is None:
+        raise Unreadable("not_a_number", f"{text[:30]!r} is not a number")
+    return value
+
+
+def _thousands(text: str) -> Thousands:
+    return Thousands(Number(read_signed(text.replace(",", "").replace(" ", ""))), text)
 
 
 def _numeral(digits: str, base: int, *, negative: bool = False) -> Answer:

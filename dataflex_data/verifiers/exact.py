@@ -164,6 +164,7 @@ def root(base: Value, degree: int) -> Value:
     return symbol(f"root{degree}({key(base)})")
 
 
+@lru_cache(maxsize=4096)
 def symbol(name: str) -> Quotient:
     """Return the variable or whole expression ``name`` as a value."""
     return Quotient({((name, Fraction(1)),): Fraction(1)}, _ONE)
@@ -305,6 +306,7 @@ def _bounded(a: int | Fraction) -> int | Fraction:
     return a
 
 
+@lru_cache(maxsize=4096)
 def _root_of_rational(base: Fraction, degree: int) -> Value:
     if base == 0:
         return 0

@@ -20,13 +20,12 @@ MAX_BLOCK = 4_000
 _MAX_MARKERS = 20
 _MARKER_WORDS = ("final", "answer")
 _TAIL = 800  # characters from the end where most answers stand; looked through first
-_GAP = re.compile(r"\r?\n[^\S\n]*\n\s*")
+_GAP = re.compile(r"\n[^\S\n]*\n\s*")
 _WINDOW = 20_000  # characters from the end in which a final answer is looked for
 _ROLE_PAIRS = (
     ("knight", "knave"), ("pioneer", "laggard"), ("saint", "sinner"), ("hero", "villain"),
     ("angel", "devil"), ("altruist", "egoist"), ("sage", "fool"), ("truth-teller", "liar"),
 )  # fmt: skip
-_ANSWER_TAG = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.I | re.S)
 _FINAL = re.compile(
     r"(?:final\s+(?:answer|solution|conclusion|assignment)|answer(?=\s*[:*]))"
     r"[*_`]*\s*(?:is|:|=)?[*_`]*:?",
@@ -199,15 +198,16 @@ def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
     boxed = "\n".join(box.content for box in boxes)
     if boxes and after < boxes[-1].end and any(role in boxed.lower() for role in puzzle.roles):
         return boxed, "box", ""
-    tag = _ANSWER_TAG.match(text, max(0, text.rfind("<answer>")))
-    if tag and after < tag.end():
-        return tag.group(1), "answer_tag", ""
+    tag = text.rfind("<answer>")
+    if tag >= 0:
+        close = text.find("</answer>", tag)
+        close = len(text) if close < 0 else close
+        if after < close:
+            return text[tag + len("<answer>") : close], "answer_tag", ""
     if final:
         return _marked_block(text[final.end() :], puzzle)
     window = text[-_WINDOW:].rstrip()
-    last = max(window.rfind("\n\n"), 0)
-    if "\n \n" in window or "\r" in window or "\n\t\n" in window:
-        last = max((gap.end() for gap in _GAP.finditer(window)), default=0)
+    last = max((gap.end() for gap in _GAP.finditer(window)), default=0)
     return window[last:], "last_paragraph", window[:last]
 
 
@@ -404,11 +404,10 @@ def _contradicted(rest: str, puzzle: Puzzle) -> bool:
     Only a paragraph that is itself a complete plain assignment counts.
     """
     for paragraph in _paragraphs(rest):
-        if len(paragraph) > MAX_BLOCK or not any(
-            role in paragraph.lower() for role in puzzle.roles
-        ):
+        if len(paragraph) > MAX_BLOCK:
             continue
-        if _REPORTED.search(paragraph):
+        folded = paragraph.casefold()
+        if not all(name in folded for name in puzzle.assignment) or _REPORTED.search(folded):
             continue
         other, problem = _claims(_cleaned(paragraph), puzzle)
         if not problem and len(other) == len(puzzle.assignment) and other != puzzle.assignment:

@@ -19,6 +19,7 @@ from dataflex_data.verifiers.answers import (
     Answer,
     Group,
     Number,
+    Thousands,
     read_answer,
     same_answer,
     spelling,
@@ -128,6 +129,8 @@ _NAMES = {
 
 
 def _step(form: Answer) -> str:
+    if isinstance(form, Thousands):
+        form = form.number
     if isinstance(form, Number):
         if isinstance(form.value, int):
             return "integer"
@@ -152,10 +155,14 @@ def _has_functions(form: Answer) -> bool:
 
 
 def _different(answer: str, form: Answer, found: Answer, gold: str) -> Verdict:
-    if type(form) is type(found):
+    if _plain(type(form)) is _plain(type(found)):
         return Verdict(0.0, answer, f"it is not equal to {gold}", _step(form))
     kinds = _KINDS[type(found).__name__], _KINDS[type(form).__name__]
     return Verdict(0.0, answer, f"it is {kinds[0]}, the gold answer {gold} is {kinds[1]}", "form")
+
+
+def _plain(kind: type) -> type:
+    return Number if kind is Thousands else kind
 
 
 _KINDS = {
@@ -165,7 +172,8 @@ _KINDS = {
     "Relation": "a relation",
     "Ratio": "a ratio",
     "Words": "words",
-    "Either": "a number with separators or a list",
+    "Thousands": "a number with separators",
+    "Either": "a list of labels",
     "Numeral": "a numeral in another base",
 }
 

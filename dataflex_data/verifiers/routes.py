@@ -116,7 +116,7 @@ def verify(
         UnknownNameError: No such route.
         MissingExtraError: ``symbolic`` without the extra of that name.
     """
-    kind = ROUTES.get(data_source).kind
+    kind = _kinds.get(data_source) or _looked_up(data_source)
     if kind == "math":
         return math.verify(response, ground_truth, symbolic=symbolic)
     if kind == "choice":
@@ -183,6 +183,14 @@ def render_gold(data_source: str, gold: str, extra_info: Mapping[str, Any] | Non
     if kind == "choice":
         return choice.render(choice.gold_letter(gold, _options(extra_info)) or gold)
     return logic.render(gold)
+
+
+_kinds: dict[str, Kind] = {}  # a look-up in the registry costs as much as half a verdict
+
+
+def _looked_up(data_source: str) -> Kind:
+    _kinds[data_source] = ROUTES.get(data_source).kind
+    return _kinds[data_source]
 
 
 def _options(extra_info: Mapping[str, Any] | None) -> tuple[str, ...]:

@@ -1,0 +1,228 @@
+"""Are the verifiers right on 20,000 synthetic responses a domain, and how fast are they?
+
+Run: ``flock /tmp/bench.lock .venv/bin/python benchmarks/bench_verifiers.py``. Peers (verl's
+math_reward, math-verify) judge the same responses in the same run. Speed is CPU seconds of one
+core, median of the repeats, caches cold at the start of each; responses come in groups of eight
+that share a gold answer, as rollouts do. "As asked" are responses in the form that our templates
+ask for; "mixed forms" also write answers in many other ways, hedge, and break the form. Writes
+``benchmarks/results/verifiers.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import json
+import platform
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from dataflex_data.reporting.terminal import print_table
+from dataflex_data.verifiers import answers, choice, logic, math, routes
+from tests.synthetic_responses import Case, cases, reasoning
+
+DOMAINS = ("math", "science", "logic")
+RESULTS = Path(__file__).parent / "results" / "verifiers.json"
+CACHED = (
+    math.read_gold,
+    math.compare,
+    math._gold_spelling,
+    answers.read_answer,
+    choice.gold_letter,
+    choice._plain,
+    choice._read_clause,
+    choice._read_box,
+    logic.read_gold,
+    logic._judged,
+)
+HOSTILE = [
+    "\\boxed{9^{9^{9^9}}}",
+    "\\boxed{" * 140_000,
+    "\\boxed{" + "9" * 1_000_000 + "}",
+    "\\boxed{" + "(" * 390 + "}",
+    "\\boxed{" + "9^{" * 100 + "9" + "}" * 100 + "}",
+    "\\boxed{(a+b+c+d+e+f)^{40}}",
+    "\\boxed{" + "3000!*" * 60 + "1}",
+    "Answer: B or " * 80_000,
+    "Emma is a knight, " * 60_000,
+]
+
+
+def main() -> None:
+    """Measure, print tables and write the dated results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--repeats", type=int, default=7)
+    arguments = parser.parse_args()
+    accuracy = [_accuracy(domain, arguments.count) for domain in DOMAINS]
+    print_table(
+        f"{arguments.count:,} synthetic responses a domain",
+        ["domain", "right", "recognised", "wrong", "false positives"],
+        [[a["domain"], a["right"], a["recognised"], a["wrong"], a["false"]] for a in accuracy],
+    )
+    speed = [row for domain in DOMAINS for row in _speed(domain, arguments)]
+    print_table(
+        "Million verdicts a minute on one core, 1,000-character responses",
+        ["responses", "grader", "median", "best", "us a verdict"],
+        [[r["responses"], r["grader"], r["median"], r["best"], r["microseconds"]] for r in speed],
+    )
+    symbolic = _symbolic_share()
+    print_table(
+        "Responses that escalate to symbolic where it is switched on",
+        ["domain", "responses", "escalated", "share"],
+        [[symbolic["domain"], symbolic["responses"], symbolic["escalated"], symbolic["share"]]],
+    )
+    hostile = _hostile()
+    print_table(
+        "Hostile responses (ms of CPU a response, all three verifiers)",
+        ["slowest", "mean"],
+        [[hostile["slowest_ms"], hostile["mean_ms"]]],
+    )
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(
+        json.dumps(
+            {
+                "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+                "python": platform.python_version(),
+                "machine": platform.machine(),
+                "accuracy": accuracy,
+                "speed": speed,
+                "symbolic": symbolic,
+                "hostile": hostile,
+            },
+            indent=2,
+        )
+        + "\n",
+        encoding="utf-8",
+    )
+
+
+def _verify(case: Case) -> float:
+    extra = {"options": case.options}
+    return routes.verify(case.route, case.response, case.gold, extra).score
+
+
+def _accuracy(domain: str, count: int) -> dict[str, Any]:
+    found = [(case, _verify(case)) for case in cases(domain, count, seed=1)]
+    return {
+        "domain": domain,
+        "right": sum(case.right for case, _ in found),
+        "recognised": sum(case.right and score == 1.0 for case, score in found),
+        "wrong": sum(not case.right for case, _ in found),
+        "false": sum(not case.right and score == 1.0 for case, score in found),
+    }
+
+
+def _speed(domain: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    mixed = list(cases(domain, arguments.count, seed=2, group=8))
+    asked = list(_as_asked(mixed))
+    rows: list[tuple[str, str, list[Case], Callable[[Case], float]]] = [
+        (f"{domain}, as asked", "dataflex-data", asked, _verify),
+        (f"{domain}, mixed forms", "dataflex-data", mixed, _verify),
+    ]
+    if domain == "math":
+        from verl.utils.reward_score import math_reward
+
+        def verl(case: Case) -> float:
+            return float(math_reward.compute_score(case.response, case.gold))
+
+        rows += [
+            ("math, as asked", "verl math_reward", asked, verl),
+            ("math, as asked", "math-verify", asked[:400], _math_verify()),
+            ("math, mixed forms", "verl math_reward", mixed, verl),
+            ("math, mixed forms", "math-verify", mixed[:400], _math_verify()),
+        ]
+    return [
+        {"responses": name, "grader": grader, **_timed(grade, sample, arguments.repeats)}
+        for name, grader, sample, grade in rows
+    ]
+
+
+def _as_asked(mixed: Sequence[Case]) -> Iterator[Case]:
+    """Yield responses in the form our templates ask for; every other one is wrong."""
+    golds = [case.gold for case in mixed]
+    for at, case in enumerate(mixed):
+        answer, right = case.gold, at % 2 == 0
+        if not right and case.route == "dataflex/knights_and_knaves":
+            answer = answer.replace("is a knight", "is a knave", 1)
+        elif not right and case.options:
+            answer = "ABCD"[("ABCD".find(case.gold) + 1) % 4]
+        elif not right:
+            answer = golds[(at + 8) % len(golds)]
+        text = reasoning(random.Random(at), 1_000)
+        ending = routes.render_gold(case.route, answer, {"options": case.options})
+        yield dataclasses.replace(
+            case, response=f"{text}\n\n{ending}", right=right, form="as asked"
+        )
+
+
+def _math_verify() -> Callable[[Case], float]:
+    from math_verify import parse, verify
+
+    def grade(case: Case) -> float:
+        gold = parse(f"${case.gold}$", parsing_timeout=None)
+        answer = parse(case.response, parsing_timeout=None)
+        return float(verify(gold, answer, timeout_seconds=None))
+
+    return grade
+
+
+def _timed(
+    grade: Callable[[Case], float], sample: Sequence[Case], repeats: int
+) -> dict[str, float]:
+    rates = []
+    for _ in range(repeats):
+        for function in CACHED:
+            function.cache_clear()
+        started = time.process_time()
+        for case in sample:
+            grade(case)
+        rates.append(len(sample) / (time.process_time() - started))
+    median = statistics.median(rates)
+    return {
+        "median": round(median * 60 / 1e6, 3),
+        "best": round(max(rates) * 60 / 1e6, 3),
+        "microseconds": round(1e6 / median, 1),
+    }
+
+
+def _symbolic_share() -> dict[str, Any]:
+    sample = list(cases("math", 2_000, seed=3, group=8))
+    steps = [
+        routes.verify(case.route, case.response, case.gold, {}, symbolic=True).step
+        for case in sample
+    ]
+    escalated = sum(step.startswith("symbolic") for step in steps)
+    return {
+        "domain": "math",
+        "responses": len(sample),
+        "escalated": escalated,
+        "share": round(escalated / len(sample), 4),
+    }
+
+
+def _hostile() -> dict[str, float]:
+    gold = "Emma is a knight, and Liam is a knave."
+    times = []
+    for text in HOSTILE:
+        started = time.process_time()
+        math.verify(text, "3")
+        choice.verify(text, "B", options=("one", "two"))
+        logic.verify(text, gold)
+        times.append(1000 * (time.process_time() - started))
+    return {
+        "slowest_ms": round(max(times), 1),
+        "mean_ms": round(statistics.mean(times), 1),
+    }
+
+
+if __name__ == "__main__":
+    main()
