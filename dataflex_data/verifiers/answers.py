@@ -211,11 +211,13 @@ def _spelled_command(match: re.Match[str]) -> str:
 
 
 def spelling(text: str) -> str:
-    """Return what two texts share that differ in spaces and text commands only."""
-    return _BLANK.sub("", tidy(text))
+    """Return what two texts share that differ in idle spaces and text commands only."""
+    spaced = _BLANK.sub(" ", tidy(text)).strip()
+    return _IDLE_SPACE.sub("", spaced)
 
 
 _BLANK = re.compile(r"[\s\x02\x03]+")
+_IDLE_SPACE = re.compile(r"(?<![^\W_]) | (?![^\W_])")  # all but those between letters or digits
 
 
 @lru_cache(maxsize=65536)
@@ -275,6 +277,8 @@ class _Form:
                 return self.read(inner, depth + 1)
         if text.startswith("\\begin") and (matrix := _MATRIX.fullmatch(text)):
             return self.matrix(matrix.group(2))
+        if "\x04" in text and _THOUSANDS.fullmatch(text.replace("\x04", "").strip()):
+            return self.quantity(text)
         parts = _split_list(text)
         if len(parts) > 1:
             if _OR.search(text) and sum("," in side for side in _OR.split(text)) > 1:
@@ -382,6 +386,11 @@ class _Form:
 
     def equation(self, sides: list[str], depth: int) -> Answer:
         name = ""
+        turned = (
+            len(sides) == 2 and _SHORT_NAME.fullmatch(sides[1]) and sides[1] not in {"\\pi", "e"}
+        )
+        if turned and not _NAME.fullmatch(sides[0]):
+            sides = sides[::-1]
         if _NAME.fullmatch(sides[0]) and sides[0] not in {"\\pi", "e"}:
             name, sides = sides[0], sides[1:]
         elif len(sides) == 2:
@@ -724,6 +733,8 @@ def _split_list(text: str) -> list[str]:
         "," in text or ";" in text or "and" in text or "or" in text or "R" in text or "D" in text
     ):
         return [text]
+    if "," in text and text[-1:] not in _DIGITS + ")" and _only_thousands(text):
+        return [text]
     spaced = ", " in text
     parts, depth, start = [], 0, 0
     for mark in _LIST_MARK.finditer(text):
@@ -746,6 +757,15 @@ def _split_list(text: str) -> list[str]:
     parts.append(text[start:])
     kept = [_unmarked(part) for part in parts]
     return [part for part in kept if part] or [text]
+
+
+_DIGITS = "0123456789"
+
+
+def _only_thousands(text: str) -> bool:
+    """Return whether a number with a unit, ``1,234 cm``, holds all commas of the text."""
+    rest = _INNER_THOUSANDS.sub("", text)
+    return rest != text and not any(hint in rest for hint in _LIST_HINTS)
 
 
 _LIST_HINTS = (",", ";", "and", "or", "AND", "OR")

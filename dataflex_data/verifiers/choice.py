@@ -28,7 +28,10 @@ class _Marker(NamedTuple):
 
 _STRONG = _Marker(
     ("answer", "option", "choice"),
-    re.compile(r"(?:answer|choice|option)[ \t]*(?:is|:|：|=|would be|should be|must be)(?![a-z])"),
+    re.compile(
+        r"(?:answer|choice|option)[ \t]*"
+        r"(?:[:：=>]|(?:is|would be|should be|must be)(?![a-z]))"
+    ),
 )
 _WEAK = _Marker(
     ("option", "choose", "chose", "pick", "select", "go with", "choice"),
@@ -42,7 +45,8 @@ _MARKUP = re.compile(r"[*`_]+")
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|textit|textrm|bf|rm)\s*\{([^{}]*)\}")
 _FILLER = re.compile(
     r"(?:[\s:：=\-–—>$\"'“”]|\\[(\[]|(?:the|option|choice|letter|answer|therefore|thus|clearly|"
-    r"definitely|correct|right|indeed|simply|just|hence|is|final|my|best)(?![a-zA-Z]))*",
+    r"definitely|correct|right|indeed|simply|just|hence|is|final|my|best|likely|most likely|"
+    r"probably|not\s+\(?[a-z]\)?\s*,?\s*but(?:\s+rather)?)(?![a-zA-Z]))*",
     re.I,
 )
 _LETTER = re.compile(r"[(\[{]?\s*([A-Za-z])\s*[)\]}]?(?![A-Za-z0-9_^\\'’+=*/-])")
