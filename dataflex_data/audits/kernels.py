@@ -142,8 +142,7 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
                 f = ascii_fold[b]
                 i += _ONE
                 if f != 0 and length == 0 and not backslash:
-                    # Nearly all words are plain ASCII: hash them in a loop of their own.
-                    escaped = False
+                    # Nearly all words are plain ASCII: a loop of their own, from end to end.
                     block = _U(f)
                     length = 1
                     while i < end:
@@ -159,8 +158,35 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
                         if length & 7 == 0:
                             value = _block(value, block)
                             block = _ZERO
-                    if f != 0:
-                        continue  # the text ends here, or the word goes on beyond ASCII
+                    if f != 0 and i < end:
+                        escaped = False
+                        continue  # the word goes on beyond ASCII
+                    if n_plain == plain.size or n_latex == latex.size:
+                        return _SLOW, 0, 0, False, 0
+                    if length & 7:
+                        value = _block(value, block)
+                        block = _ZERO
+                    word = _mix(value)
+                    plain[n_plain] = word
+                    n_plain += 1
+                    if seen_backslash:
+                        latex[n_latex] = word
+                        n_latex += 1
+                    value = _OFFSET
+                    length = 0
+                    backslash = f == 0 and b == _BACKSLASH
+                    if backslash and not seen_backslash:
+                        seen_backslash = True
+                        latex[:n_plain] = plain[:n_plain]
+                        n_latex = n_plain
+                    if i < end:
+                        continue
+                    return _OK, n_plain, n_latex, differs, 0
+                if f == 0 and length == 0 and b != _BACKSLASH:
+                    backslash = False
+                    if i < end:
+                        continue
+                    return _OK, n_plain, n_latex, differs, 0
             else:
                 code, used = _code_point(data, np.int64(i), np.int64(end))
                 if code < 0:
@@ -302,8 +328,16 @@ def _emit(row, doc, out_row, out_doc, n_out):
 
 
 @njit(cache=True, nogil=True)
+def _note_best(doc, count, row, best, best_row):
+    """Keep the row that shares most with a document, of several the first; in any order of rows."""
+    if count > best[doc] or (count == best[doc] and row < best_row[doc]):
+        best[doc] = count
+        best_row[doc] = row
+
+
+@njit(cache=True, nogil=True)
 def _check_runs(group, at, count, row, sums, runs, state, out_row, out_doc, n_out):
-    """Emit the short documents with this anchor that stand in the row, word by word."""
+    """Emit the short documents with this rare word that stand in the row, word by word."""
     a_start, a_doc, a_offset, a_length, a_power, a_hash = runs
     stamp_doc, best, best_row, mark = state[1], state[5], state[6], state[7][0]
     for entry in range(a_start[group], a_start[group + 1]):
@@ -317,9 +351,7 @@ def _check_runs(group, at, count, row, sums, runs, state, out_row, out_doc, n_ou
         if stamp_doc[doc] == mark:
             continue
         stamp_doc[doc] = mark
-        best[doc] = 1
-        if best_row[doc] < 0:
-            best_row[doc] = row
+        _note_best(doc, 1, row, best, best_row)
         n_out = _emit(row, doc, out_row, out_doc, n_out)
     return n_out
 
@@ -334,8 +366,8 @@ def _match(stream, count, row, sums, index, state, out_row, out_doc, n_out):
     keys, gram_of, bits, shift_bits, shift_keys = grams
     a_keys, a_first, a_bits, a_shift_bits, a_shift_keys = anchors
     w_keys, w_first, w_bits, w_shift_bits, w_shift_keys, w_start, w_doc = wholes
-    need_own, need_all = needs
-    n, n_power, anchor_n, anchor_power = sizes
+    need_own, need_all, own_grams = needs
+    n, n_power = sizes
     own, boiler, touched, best, best_row, marks = (
         state[2],
         state[3],
@@ -359,23 +391,16 @@ def _match(stream, count, row, sums, index, state, out_row, out_doc, n_out):
             if slot >= 0:
                 n_touched = _count_gram(gram_of[slot], postings, state, n_touched)
     if has_anchors:
-        for i in range(count - anchor_n + 1):
-            slot = _find(
-                _key(sums[i + anchor_n] - sums[i] * anchor_power),
-                a_keys,
-                a_bits,
-                a_shift_bits,
-                a_shift_keys,
-            )
+        for i in range(count):
+            slot = _find(stream[i], a_keys, a_bits, a_shift_bits, a_shift_keys)
             if slot >= 0:
                 n_out = _check_runs(
                     a_first[slot], i, count, row, sums, runs, state, out_row, out_doc, n_out
                 )
     for t in range(n_touched):
         doc = touched[t]
-        if own[doc] > best[doc]:
-            best[doc] = own[doc]
-            best_row[doc] = row
+        if own[doc]:
+            _note_best(doc, own[doc], row, best, best_row)
         if own[doc] >= need_own[doc] or own[doc] + boiler[doc] >= need_all[doc]:
             n_out = _emit(row, doc, out_row, out_doc, n_out)
     if count:
@@ -384,9 +409,8 @@ def _match(stream, count, row, sums, index, state, out_row, out_doc, n_out):
             group = w_first[slot]
             for entry in range(w_start[group], w_start[group + 1]):
                 doc = w_doc[entry]
-                if best_row[doc] < 0:
-                    best_row[doc] = row
-                    best[doc] = max(best[doc], 1)
+                if own_grams[doc] == 0:
+                    _note_best(doc, 1, row, best, best_row)
                 n_out = _emit(row, doc, out_row, out_doc, n_out)
     return n_out
 
@@ -452,10 +476,10 @@ def scan_folded(plain_data, latex_data, row, index, state, out_row, out_doc, n_o
 
 
 @njit(cache=True)
-def insert_keys(hashes, keys, values, bits, shift_bits, shift_keys):
+def insert_keys(hashes, keys, values, bits, shift_bits, shift_keys, mixed):
     """Insert distinct hashes, each with its position, into a table and its filter."""
     for position in range(hashes.size):
-        key = _key(hashes[position])
+        key = hashes[position] if mixed else _key(hashes[position])
         bits[key >> shift_bits] |= (_ONE << (key & _63)) | (_ONE << ((key >> _6) & _63))
         slot = np.int64(key >> shift_keys)
         while keys[slot] != _ZERO:

@@ -10,7 +10,6 @@ n-gram) standing in a text word by word; and equality of all words.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,7 +26,7 @@ from dataflex_data.core.text import normalise, words
 Array = npt.NDArray[Any]
 
 NEVER = np.iinfo(np.int32).max
-ANCHOR_WORDS = 5
+FEWEST_WORDS = 5  # of a document that is looked for as a run; shorter ones by equality
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +152,7 @@ class NgramIndex:
         self._needs = (
             np.where(own > 0, need_own, NEVER).astype(np.int32),
             np.where(mostly_template, shared_for_jaccard, NEVER).astype(np.int32),
+            own,
         )
         posted = mostly_template[doc] | ~common[gram]
         gram, doc = gram[posted], doc[posted]
@@ -161,18 +161,20 @@ class NgramIndex:
         self._postings = (_starts(counts), doc.astype(np.int32), common[kept])
 
     def _lay_out_short(self, lengths: Array) -> None:
-        """Anchor each short document at one of its 5-word runs: the one fewest of them share."""
-        short = ((lengths >= ANCHOR_WORDS) & (lengths < self.n)).nonzero()[0].tolist()
+        """Anchor each short document at its rarest word, by how many documents hold it."""
+        short = ((lengths >= FEWEST_WORDS) & (lengths < self.n)).nonzero()[0].tolist()
         values = {doc: [int(word) for word in self.documents[doc].hashes] for doc in short}
-        runs = {doc: run_hashes(hashes, ANCHOR_WORDS) for doc, hashes in values.items()}
-        holders = Counter(run for found in runs.values() for run in set(found))
+        stream, counts = np.unique(
+            np.concatenate([np.unique(one.hashes) for one in self.documents]), return_counts=True
+        )
         by_anchor: dict[int, list[tuple[int, int]]] = {}
-        for doc, found in runs.items():
-            at = min(range(len(found)), key=lambda at: (holders[found[at]], at))
+        for doc, found in values.items():
+            held = counts[np.searchsorted(stream, self.documents[doc].hashes)].tolist()
+            at = min(range(len(found)), key=lambda at: (held[at], at))
             by_anchor.setdefault(found[at], []).append((doc, at))
         anchors = sorted(by_anchor)
         entries = [entry for anchor in anchors for entry in by_anchor[anchor]]
-        self._anchors = _table(np.array(anchors, dtype=np.uint64))
+        self._anchors = _table(np.array(anchors, dtype=np.uint64), mixed=True)
         self._runs = (
             _starts([len(by_anchor[anchor]) for anchor in anchors]),
             np.array([doc for doc, _ in entries], dtype=np.int32),
@@ -209,7 +211,7 @@ class NgramIndex:
 
     def kernel_arguments(self) -> tuple[Any, ...]:
         """Return the tables as `kernels.scan` takes them."""
-        sizes = (self.n, np.uint64(_power(self.n)), ANCHOR_WORDS, np.uint64(_power(ANCHOR_WORDS)))
+        sizes = (self.n, np.uint64(_power(self.n)))
         return (
             self._grams,
             self._postings,
@@ -429,8 +431,11 @@ def _scratch(longest: int) -> tuple[Array, Array, Array, Array]:
     )
 
 
-def _table(hashes: Array) -> tuple[Array, Array, Array, Any, Any]:
-    """Return keys, positions, filter and the two shifts of a table over distinct hashes."""
+def _table(hashes: Array, *, mixed: bool = False) -> tuple[Array, Array, Array, Any, Any]:
+    """Return keys, positions, filter and the two shifts of a table over distinct hashes.
+
+    ``mixed``: they are word hashes, whose bits are spread already, and are looked up as they are.
+    """
     from dataflex_data.audits import kernels
 
     key_bits = max(4, int(2 * max(1, len(hashes)) - 1).bit_length())
@@ -439,7 +444,7 @@ def _table(hashes: Array) -> tuple[Array, Array, Array, Any, Any]:
     values = np.zeros(1 << key_bits, dtype=np.int32)
     bits = np.zeros(1 << word_bits, dtype=np.uint64)
     shift_bits, shift_keys = np.uint64(64 - word_bits), np.uint64(64 - key_bits)
-    kernels.insert_keys(hashes, keys, values, bits, shift_bits, shift_keys)
+    kernels.insert_keys(hashes, keys, values, bits, shift_bits, shift_keys, mixed)
     return keys, values, bits, shift_bits, shift_keys
 
 

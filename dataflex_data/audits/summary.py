@@ -12,7 +12,7 @@ from dataflex_data.audits.benchmarks import BenchmarkSet
 from dataflex_data.audits.comparison import CHANNELS
 from dataflex_data.audits.contamination import Auditor, Finding, ShardResult, strength
 from dataflex_data.audits.corpus import Corpus
-from dataflex_data.audits.ngram_index import ANCHOR_WORDS
+from dataflex_data.audits.ngram_index import FEWEST_WORDS
 from dataflex_data.audits.planted import DISGUISES, Recall
 from dataflex_data.core.text import NORMALISER_VERSION, sha256_text
 
@@ -147,8 +147,8 @@ def _benchmark(name: str, auditor: Auditor, result: ShardResult) -> dict[str, An
             histogram[min(BINS - 1, int(share * BINS))] += 1
     worst = max(findings, key=strength, default=None)
     return {
-        "items_as_runs": sum(words_of[number] >= ANCHOR_WORDS for number in short),
-        "items_too_short": sum(words_of[number] < ANCHOR_WORDS for number in short),
+        "items_as_runs": sum(words_of[number] >= FEWEST_WORDS for number in short),
+        "items_too_short": sum(words_of[number] < FEWEST_WORDS for number in short),
         "items_template_only": sum(
             own_of[number] == 0 for number in numbers if words_of[number] >= n
         ),

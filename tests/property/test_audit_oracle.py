@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dataflex_data.audits.benchmarks import BenchmarkItem, BenchmarkSet, LoadedBenchmark
@@ -65,10 +66,15 @@ def test_the_engine_flags_what_the_oracle_flags(
         assert abs(found[pair].containment - verdict.containment) < 1e-12
 
 
+# The row in the middle goes through Python, after the last: it must still be the first of equals.
+@example(
+    case=(["", "a a \\frac12"], ["", " a a \\frac12 e\u0301t", "a a \\frac12"]),
+    random=Random(0),
+)
 @settings(max_examples=40, deadline=None)
 @given(_cases(), st.randoms(use_true_random=False))
 def test_findings_do_not_depend_on_the_order_or_grouping_of_rows(
-    case: tuple[list[str], list[str]], random: object
+    case: tuple[list[str], list[str]], random: Random
 ) -> None:
     items, rows = case
     auditor = Auditor(benchmark(items), Rule(n=6, boilerplate_items=3))
@@ -79,7 +85,7 @@ def test_findings_do_not_depend_on_the_order_or_grouping_of_rows(
         auditor.audit_batch(auditor.finder(), _memory_batch([text], None, row), shard)
         for row, text in enumerate(rows)
     ]
-    random.shuffle(parts)  # type: ignore[attr-defined]
+    random.shuffle(parts)
     merged = ShardResult()
     for part in parts:
         merged.add(ShardResult.from_json(part.to_json()))
