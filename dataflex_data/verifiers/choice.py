@@ -180,6 +180,8 @@ def _last_clause(
     text: str, start: int, end: int, marker: _Marker, options: tuple[str, ...]
 ) -> tuple[str, str] | None:
     """Return letter and problem of the last marker in ``text[start:end]`` that announces one."""
+    if end <= start:
+        return None
     part = text[start:end]
     lower = part.lower()
     if len(lower) != len(part):  # a few letters grow; positions must stay those of the text
