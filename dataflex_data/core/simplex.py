@@ -21,10 +21,11 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloorRule: TypeAlias = Literal["mix", "waterfill"]
 
-_UNIT_BITS = 44
-UNIT = 1 << _UNIT_BITS
-MAX_BATCH = 1 << 17  # deficits stay below 2**62 with room for the largest carry
-_TIE_BITS = 14  # remainders closer than 2**-30 of a prompt are a tie
+# About 2**45. Proportions of up to seven decimals, and thirds, sevenths, ninths, elevenths and so
+# on, are whole shares of it: their quotas come round in a cycle instead of drifting by rounding.
+UNIT = 2**14 * 3**3 * 5**7 * 7 * 11 * 13
+MAX_BATCH = 1 << 17  # what is owed stays below 2**63
+_TIE_BITS = 14  # remainders closer than about 2**-31 of a prompt are a tie
 _NARROW = 12  # up to this many domains plain Python beats numpy's call overhead
 _LOOKAHEAD = 64  # batches
 _FLOOR_SLACK = 1e-12
@@ -184,11 +185,11 @@ def plan_quota(
 
 def _stays_within_one(deficit_D: Sequence[int], shares_D: Sequence[int], batch_size: int) -> bool:
     """Return whether coming batches can serve all who come due, if proportions stay as they are."""
-    # Shares are rounded up to 30 bits, so that no product leaves 63.
+    # Shares are rounded up to 31 bits, so that no product leaves 63.
     deficit = np.asarray(deficit_D, dtype=np.int64)[None, :] >> _TIE_BITS
     shares = -(-np.asarray(shares_D, dtype=np.int64) >> _TIE_BITS)[None, :]
     prompts = batch_size * np.arange(1, _LOOKAHEAD + 1)[:, None]
-    due = np.maximum(deficit + prompts * shares, 0) >> (_UNIT_BITS - _TIE_BITS)
+    due = np.maximum(deficit + prompts * shares, 0) // (UNIT >> _TIE_BITS)
     return bool(np.all(due.sum(axis=1) <= prompts[:, 0]))
 
 
@@ -197,8 +198,8 @@ def _plan_earliest_due(
 ) -> Quota | None:
     """Return the quota that serves those first who would be owed a whole prompt first."""
     owed = [d + batch_size * s for d, s in zip(deficit_D, shares_D, strict=True)]
-    counts = [max(o, 0) >> _UNIT_BITS for o in owed]
-    rest = [o - (c << _UNIT_BITS) for o, c in zip(owed, counts, strict=True)]
+    counts = [max(o, 0) // UNIT for o in owed]
+    rest = [o - c * UNIT for o, c in zip(owed, counts, strict=True)]
     left = batch_size - sum(counts)
     waiting = sorted(
         (-((r - UNIT) // (batch_size * share)), -r, rank, d)
@@ -220,9 +221,9 @@ def _plan_narrow(
     rest: list[int] = []
     for deficit, share in zip(deficit_D, shares_D, strict=True):
         owed = deficit + batch_size * share
-        whole = owed >> _UNIT_BITS if owed > 0 else 0
+        whole = owed // UNIT if owed > 0 else 0
         counts.append(whole)
-        rest.append(owed - (whole << _UNIT_BITS))
+        rest.append(owed - whole * UNIT)
     left = batch_size - sum(counts)
     if left > 0:
         order = sorted((-(r >> _TIE_BITS), rank, d) for d, (r, rank) in _ranked(rest, tie_rank_D))
@@ -247,8 +248,8 @@ def _plan_wide(
 ) -> Quota:
     owed = np.asarray(deficit_D, dtype=np.int64) + batch_size * np.asarray(shares_D, dtype=np.int64)
     ranks = np.asarray(tie_rank_D)
-    counts = np.maximum(owed, 0) >> _UNIT_BITS
-    rest = owed - (counts << _UNIT_BITS)
+    counts = np.maximum(owed, 0) // UNIT
+    rest = owed - counts * UNIT
     left = batch_size - int(counts.sum())
     if left > 0:
         chosen = np.lexsort((ranks, -(rest >> _TIE_BITS)))[:left]

@@ -20,11 +20,11 @@ from dataflex_data.core.simplex import IntArray
 
 ORDER_VERSION = 1
 SORTED_UP_TO = 1 << 16
-_ROUNDS = 12
-_MAX_ROWS = 1 << 32
+_ROUNDS = 10
+_MAX_ROWS = 1 << 31
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT, _HALF = np.uint32(15), np.uint32(16)
-_CHUNK = 1 << 14  # 64 KiB per work array: stays in the second-level cache
+_SHIFT, _HALF = np.uint16(7), np.uint32(16)
+_CHUNK = 1 << 14  # 32 KiB per work array: stays in the nearest caches
 _NOTHING: IntArray = np.empty(0, dtype=np.int64)
 
 
@@ -39,7 +39,7 @@ def keyed_permutation(size: int, seed: int, domain: str, epoch: int) -> Permutat
     """Return the order of a domain's rows in one epoch.
 
     Args:
-        size: Rows of the domain, at most 2**32.
+        size: Rows of the domain, at most 2**31.
         seed: Seed of the sampler.
         domain: Its name; the order does not depend on which other domains there are.
         epoch: Counted from 0.
@@ -75,11 +75,12 @@ class _Sorted:
 
 
 class _Feistel:
-    """A row number as two digits of mixed radix; each round adds a hash of one to the other.
+    """A row number as two digits, each at most 16 bits; each round adds a hash of one to the other.
 
-    The radices are about the square root of the size, so that hardly any place falls outside; those
-    that do are walked on along their cycle until they are inside. Chunks are kept as they are
-    computed, since a domain is read a few rows at a time and strictly onwards.
+    The low digit is whole bits, the high one has a radix of its own, so that hardly any place falls
+    outside the domain; those that do are walked on along their cycle until they are inside. Work in
+    16 bits is twice as fast as in 32. Chunks are kept as they are computed, since a domain is read
+    a few rows at a time and strictly onwards.
 
     Source: Black and Rogaway, "Ciphers with arbitrary finite domains" (CT-RSA 2002), the
     generalised Feistel construction and cycle walking; the round function is our own.
@@ -87,15 +88,17 @@ class _Feistel:
 
     def __init__(self, size: int, key: int) -> None:
         self._size = size
-        low = int(np.ceil(np.sqrt(size)))
-        self._low, self._high = np.uint32(low), np.uint32(-(-size // low))
+        self._low_bits = (size - 1).bit_length() // 2 + 1
+        high = ((size - 1) >> self._low_bits) + 1
+        self._high, self._wide_high = np.uint16(high), np.uint32(high)
+        self._low_shift = np.uint16(16 - self._low_bits)
         with np.errstate(over="ignore"):
-            keys = splitmix64(np.arange(2 * _ROUNDS, dtype=np.uint64) * _GOLDEN + np.uint64(key))
-        # Odd multipliers, so that multiplying loses nothing.
-        self._keys = ((keys >> np.uint64(32)).astype(np.uint32) | np.uint32(1)).reshape(_ROUNDS, 2)
+            keys = splitmix64(np.arange(_ROUNDS, dtype=np.uint64) * _GOLDEN + np.uint64(key))
+        words = keys.astype("<u8").view("<u2").astype(np.uint16).reshape(_ROUNDS, 4)[:, :3]
+        self._keys = words | np.array([0, 1, 1], dtype=np.uint16)  # odd factors lose nothing
         self._chunk_rows = min(_CHUNK, size >> 4)
         self._chunk_number = -1
-        self._chunk: IntArray = np.empty(0, dtype=np.int64)
+        self._chunk: IntArray = _NOTHING
 
     def take(self, start: int, stop: int) -> IntArray:
         parts = []
@@ -117,24 +120,26 @@ class _Feistel:
         return rows
 
     def _encrypt(self, places: IntArray) -> IntArray:
-        high, low = (part.astype(np.uint32) for part in np.divmod(places, int(self._low)))
+        high = (places >> self._low_bits).astype(np.uint16)
+        low = (places & ((1 << self._low_bits) - 1)).astype(np.uint16)
         hashed, scratch = np.empty_like(low), np.empty_like(low)
-        for number, (first, second) in enumerate(self._keys):
-            digit, other, radix = (
-                (high, low, self._high) if number % 2 == 0 else (low, high, self._low)
-            )
-            # A hash of `other` in [0, radix). The radix is at most 2**16, so that the product of
-            # it and 16 bits fits into 32.
-            np.add(other, second, out=hashed)
+        wide = np.empty(low.size, dtype=np.uint32)
+        for number, (plus, first, second) in enumerate(self._keys):
+            np.add(low if number % 2 == 0 else high, plus, out=hashed)
             np.multiply(hashed, first, out=hashed)
             np.right_shift(hashed, _SHIFT, out=scratch)
             np.bitwise_xor(hashed, scratch, out=hashed)
             np.multiply(hashed, second, out=hashed)
-            np.right_shift(hashed, _HALF, out=hashed)
-            np.multiply(hashed, radix, out=hashed)
-            np.right_shift(hashed, _HALF, out=hashed)
-            # Modulo radix: below it, digit - radix wraps round to a large number.
-            np.add(digit, hashed, out=digit)
-            np.subtract(digit, radix, out=hashed)
-            np.minimum(digit, hashed, out=digit)
-        return high.astype(np.int64) * int(self._low) + low
+            if number % 2:
+                np.right_shift(hashed, self._low_shift, out=hashed)
+                np.bitwise_xor(low, hashed, out=low)
+            else:
+                # The hash scaled to the radix, at most 2**15; taking some of its bits instead
+                # would leave the largest digits rare.
+                np.multiply(hashed, self._wide_high, out=wide)
+                np.right_shift(wide, _HALF, out=wide)
+                # Modulo the radix: below it, high - radix wraps round to a large number.
+                np.add(high, wide, out=high, casting="unsafe")
+                np.subtract(high, self._high, out=hashed)
+                np.minimum(high, hashed, out=high)
+        return (high.astype(np.int64) << self._low_bits) | low

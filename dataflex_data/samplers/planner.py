@@ -27,6 +27,7 @@ from dataflex_data.samplers.domain_index import DomainIndex
 from dataflex_data.samplers.draws import DomainDraws, DrawState
 
 _SLOT_PATTERNS = 512
+_REMEMBERED_QUOTAS = 512
 _UNCAPPED = 1 << 40
 
 
@@ -112,6 +113,7 @@ class BatchPlanner:
         self._tie_rank: list[int] = np.argsort(by_key).tolist()
         self._slots: dict[tuple[int, ...], tuple[IntArray, IntArray]] = {}
         self._shares: tuple[FloatArray, list[int]] | None = None
+        self._quotas: dict[tuple[int, ...], Quota] = {}  # for the shares above: they come round
         self.go_to(Position(0, [(0, 0, ())] * len(index.names), [0] * len(index.names)))
 
     def go_to(self, position: Position) -> None:
@@ -192,14 +194,15 @@ class BatchPlanner:
         pool = np.concatenate(pools)
         totals_D = counts_SD.sum(axis=0)
         first_SD = np.cumsum(counts_SD, axis=0) - counts_SD + (np.cumsum(totals_D) - totals_D)
-        rows = []
-        for quota, first_D in zip(quotas, first_SD, strict=True):
-            domain_B, number_B = self._slot_pattern(quota.counts)
-            batch = pool[first_D[domain_B] + number_B]
-            if not self.index.are_in(batch, domain_B).all():
-                self._refuse(batch, quota.counts)
-            rows.append(batch)
-        return rows, states
+        patterns = [self._slot_pattern(quota.counts) for quota in quotas]
+        domain_SB = np.stack([domain_B for domain_B, _ in patterns])
+        number_SB = np.stack([number_B for _, number_B in patterns])
+        rows_SB = pool[np.take_along_axis(first_SD, domain_SB, axis=1) + number_SB]
+        right = self.index.are_in(rows_SB.ravel(), domain_SB.ravel())
+        if not right.all():
+            wrong = int(np.flatnonzero(~right)[0]) // self.batch_size
+            self._refuse(self._step + wrong, rows_SB[wrong], quotas[wrong].counts)
+        return list(rows_SB), states
 
     def _slot_pattern(self, counts: list[int]) -> tuple[IntArray, IntArray]:
         """Return, per slot of a batch, its domain and its number within the domain.
@@ -220,15 +223,15 @@ class BatchPlanner:
             found = self._slots[key] = (domain[order], number[order])
         return found
 
-    def _refuse(self, rows: IntArray, counts: list[int]) -> None:
+    def _refuse(self, step: int, rows: IntArray, counts: list[int]) -> None:
         found = np.bincount(self.index.domains_of(rows), minlength=len(counts)).tolist()
         listed = "; ".join(
             f"{name} {got} of {want}"
             for name, got, want in zip(self.index.names, found, counts, strict=True)
         )
         raise MixtureError(
-            f"the rows planned from batch {self._step} on are not in the domains asked for "
-            f"({listed}); the index does not fit the data"
+            f"the rows planned for batch {step} are not in the domains asked for ({listed}); the "
+            "index does not fit the data"
         )
 
     def _quota(
@@ -242,7 +245,14 @@ class BatchPlanner:
             return self._capped_quota(deficit, proportions_D, left, announce_step)
         if self._shares is None or self._shares[0] is not proportions_D:
             self._shares = (proportions_D, fixed_shares(proportions_D).tolist())
-        return plan_quota(deficit, self._shares[1], self.batch_size, self._tie_rank)
+            self._quotas.clear()
+        key = tuple(deficit)
+        quota = self._quotas.get(key)
+        if quota is None:
+            quota = plan_quota(deficit, self._shares[1], self.batch_size, self._tie_rank)
+            if len(self._quotas) < _REMEMBERED_QUOTAS:
+                self._quotas[key] = quota
+        return quota
 
     def _capped_quota(
         self,

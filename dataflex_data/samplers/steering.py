@@ -9,6 +9,7 @@ first are normal.
 from __future__ import annotations
 
 import warnings
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -97,8 +98,9 @@ class Steering:
             mixer.solve_threshold,
         )
         self.current: FloatArray | None = None
-        self.realised: dict[int, list[int]] = {}
-        self._out: dict[int, tuple[FloatArray, list[int]]] = {}
+        # Ordered dicts: taking the oldest entry of a plain one slows down with every one taken.
+        self.realised: OrderedDict[int, list[int]] = OrderedDict()
+        self._out: OrderedDict[int, tuple[FloatArray, list[int]]] = OrderedDict()
         self._reports = 0
         self._still = 0
 
@@ -143,7 +145,7 @@ class Steering:
         """Note that a batch is being handed out."""
         self._out.setdefault(plan.before.step, (plan.proportions_D, plan.counts))
         if not self.mixer.adaptive and len(self._out) > REMEMBERED:
-            del self._out[next(iter(self._out))]
+            self._out.popitem(last=False)
 
     def report(self, signals: StepSignals, unused_D: IntArray) -> StepCounts:
         """Take in what became of a batch; where it raises, nothing has changed.
@@ -168,7 +170,7 @@ class Steering:
         self._reports += 1
         self.realised[step] = found.counts.groups_D.tolist()
         if len(self.realised) > REMEMBERED:
-            del self.realised[next(iter(self.realised))]
+            self.realised.popitem(last=False)
         self.mixer.observe(self._stats(step + 1, unused_D))
         return found.counts
 
@@ -201,10 +203,10 @@ class Steering:
         if same_batches:
             p = state["proportions"]
             self.current = None if p is None else np.array(p, dtype=np.float64)
-            self._out = {
-                int(step): (np.array(p, dtype=np.float64), [int(count) for count in counts])
+            self._out = OrderedDict(
+                (int(step), (np.array(p, dtype=np.float64), [int(count) for count in counts]))
                 for step, p, counts in state["out"]
-            }
+            )
 
     @property
     def _blind(self) -> bool:

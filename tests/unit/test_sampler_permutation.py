@@ -39,7 +39,7 @@ def test_seed_name_and_epoch_each_give_another_order(size: int) -> None:
             assert np.mean(one == other) < 0.01
 
 
-@pytest.mark.parametrize("size", [0, -1, (1 << 32) + 1])
+@pytest.mark.parametrize("size", [0, -1, (1 << 31) + 1])
 def test_sizes_that_cannot_be(size: int) -> None:
     with pytest.raises(InputDataError, match="rows; it needs 1 to"):
         keyed_permutation(size, 0, "math", 0)
@@ -52,7 +52,7 @@ def chi_square(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> f
     return float(((table - expected) ** 2 / expected).sum())
 
 
-@pytest.mark.parametrize(("size", "seeds"), [(4096, 60), (SORTED_UP_TO + 1, 25), (300_007, 6)])
+@pytest.mark.parametrize(("size", "seeds"), [(4096, 60), (SORTED_UP_TO + 1, 25), (480_001, 5)])
 def test_orders_are_as_irregular_as_chance(size: int, seeds: int) -> None:
     """Three tables of 16 x 16: place by row, row by next row, and the low digits of those.
 
