@@ -18,12 +18,13 @@ from dataflex_data.core.ledger import LedgerRows, read_ledger
 from dataflex_data.evaluation.contract import Contract
 from dataflex_data.evaluation.tables import RawRun, RawTable, matching_files
 
-# The contract's name of a metric, and the ledger columns that hold it, the first present one.
-SOURCES: Mapping[str, tuple[str, ...]] = {
-    "rollout_tokens": ("rollout_tokens", "generated_tokens"),
-    "retained_tokens": ("retained_tokens", "kept_tokens"),
-    "update_tokens": ("update_tokens", "updated_tokens"),
-    "domain_share": ("domain_share", "quota"),
+# Metrics of a contract that a ledger holds under another name; the rest go by their own.
+LEDGER_COLUMN: Mapping[str, str] = {
+    "rollout_tokens": "generated_tokens",
+    "retained_tokens": "kept_tokens",
+    "update_tokens": "updated_tokens",
+    "response_length": "length_mean",
+    "domain_share": "quota",
 }
 _SHARE = "domain_share"
 
@@ -94,9 +95,9 @@ def _split(pattern: str) -> tuple[Path, str]:
 
 def _metrics(ledger: LedgerRows, contract: Contract) -> Iterator[tuple[str, float]]:
     for name in contract.process_metrics:
-        column = next((c for c in SOURCES.get(name, (name,)) if c in ledger.names), None)
-        if column is None:
-            continue
+        column = LEDGER_COLUMN.get(name, name)
+        if column not in ledger.names:
+            continue  # the report names the metrics that nothing reports
         if any(isinstance(row.get(column), dict) for row in ledger.rows):
             domains = ledger.by_domain(column)
             totals = {domain: float(np.nansum(values)) for domain, values in domains.items()}

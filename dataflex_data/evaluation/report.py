@@ -228,11 +228,11 @@ def _table_part(evaluation: Evaluation) -> Part:
     rule = evaluation.contract.inference
     full = f"{evaluation.contract.meaningful_effect:g}"
     columns = [
-        *("method", "baseline", "n", "mean", "difference", f"{1 - rule.alpha:.0%} interval"),
+        *("method", "baseline", "pairs", "mean", "difference"),
+        *(f"{1 - rule.alpha:.0%} interval", "verdict"),
         *(f"p ({rule.test.replace('_', '-')})", f"p ({rule.correction.replace('_', '-')})"),
         *(f"p (within ±{full})", "detectable", f"seeds for {full}", "seed r"),
         *domains,
-        "verdict",
     ]
     for group in evaluation.groups:
         comparisons = [one for one in evaluation.of_group(group) if not one.is_aa]
@@ -243,8 +243,11 @@ def _table_part(evaluation: Evaluation) -> Part:
     if blocks:
         blocks.append(
             Paragraph(
-                "Domain columns are differences to the baseline. Seed r: correlation of method "
-                "and baseline over seeds; pairing helps only where it is clearly positive.",
+                "Detectable: the smallest difference this comparison would show with "
+                f"{evaluation.contract.power:.0%} power; an inconclusive one says nothing about "
+                "smaller effects. Domain columns are differences to the baseline. Seed r: "
+                "correlation of method and baseline over seeds; pairing helps only where it is "
+                "clearly positive.",
                 "note",
             )
         )
@@ -260,12 +263,13 @@ def _comparison_row(evaluation: Evaluation, one: Comparison, full: str) -> list[
         one.method_mean,
         _known(one.primary.mean),
     ]
-    tail = [*(_known(one.effects[name].mean) for name in evaluation.scores.domains), one.wording]
+    tail = [_known(one.effects[name].mean) for name in evaluation.scores.domains]
     if tests is None:
-        return [*head, None, None, None, None, None, None, one.seed_correlation, *tail]
+        return [*head, None, one.verdict, *[None] * 5, one.seed_correlation, *tail]
     return [
         *head,
         _interval(tests.intervals[rule.interval]),
+        one.verdict,
         tests.p[rule.test],
         tests.adjusted(rule.test, rule.correction),
         tests.tost_p[full],
@@ -390,6 +394,8 @@ def _process_part(evaluation: Evaluation, pictures: dict[str, Picture]) -> Part:
                 )
             ],
         )
+    told = {row.metric.partition(".")[0] for row in evaluation.process}
+    silent = [name for name in wanted if name not in told]
     blocks: list[Block] = [
         Paragraph(
             f"Tokens generated ({GENERATED}), share of responses retained ({RETAINED}) and tokens "
@@ -397,6 +403,8 @@ def _process_part(evaluation: Evaluation, pictures: dict[str, Picture]) -> Part:
             "last only. Ratios are to the baseline."
         )
     ]
+    if silent:
+        blocks.append(Paragraph(f"Named by the contract and not reported: {', '.join(silent)}."))
     if "pareto.png" in pictures:
         blocks.append(pictures["pareto.png"])
     blocks.append(

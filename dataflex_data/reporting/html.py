@@ -80,6 +80,7 @@ def html_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 _NUMBER = ' class="number"'
+_LONG_TEXT = 24  # shorter texts stay on one line; longer ones wrap, but not to a column of words
 
 
 def _is_number(value: object) -> bool:
@@ -98,7 +99,10 @@ def _cell(value: object, right: bool) -> str:
         return f'<td{kind} data-value="{value}">{value:,}</td>'
     if isinstance(value, float):
         return f'<td{kind} data-value="{value!r}">{_short(value)}</td>'
-    return f"<td{kind}>{escape(str(value))}</td>"
+    text = str(value)
+    if not kind and len(text) > _LONG_TEXT:
+        kind = ' class="long"'
+    return f"<td{kind}>{escape(text)}</td>"
 
 
 def _short(value: float) -> str:
@@ -158,7 +162,8 @@ th, td {
 tbody tr:last-child td { border-bottom: 0; }
 th { background: var(--panel); white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-[data-sortable] td:first-child { white-space: nowrap; }
+[data-sortable] td { white-space: nowrap; }
+[data-sortable] td.long { white-space: normal; min-width: 14rem; }
 th button { all: unset; cursor: pointer; font-weight: 600; }
 th button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 th[aria-sort=ascending] button::after { content: " ▲"; font-size: .7em; }
@@ -167,7 +172,7 @@ th[aria-sort=descending] button::after { content: " ▼"; font-size: .7em; }
   body { padding: .8rem; font-size: 15px; }
   h1 { font-size: 1.35rem; }
   th, td { padding: .3rem .45rem; }
-  [data-sortable] td:first-child { white-space: normal; min-width: 8.5rem; }
+  [data-sortable] td.long { min-width: 9rem; }
   figure { overflow-x: auto; }
   figure img { max-width: none; width: 42rem; }
 }

@@ -17,7 +17,7 @@ from dataflex_data.evaluation.compare import Comparison, Effect, verdict_of
 from dataflex_data.evaluation.contract import parse_contract
 from dataflex_data.evaluation.evaluate import Evaluation, evaluate_table
 from dataflex_data.evaluation.figures import pareto_front
-from dataflex_data.evaluation.ledgers import with_ledgers
+from dataflex_data.evaluation.ledgers import LEDGER_COLUMN, with_ledgers
 from dataflex_data.evaluation.report import headline
 from dataflex_data.evaluation.tables import read_table
 from tests.evaluation_factory import contract_with, made_runs, write_runs
@@ -215,9 +215,9 @@ def test_process_metrics_come_from_ledgers(tmp_path: Path) -> None:
     _write_ledger(
         tmp_path / "logs/keep_few/seed2/ledger.jsonl",
         [
-            {"update_tokens": 10, "kept_fraction": 0.5, "quota": {"math": 3, "logic": 1}},
-            {"update_tokens": 30, "kept_fraction": 0.7, "quota": {"math": 1, "logic": 3}},
-            {"update_tokens": None, "kept_fraction": None, "quota": {"math": 2, "logic": 0}},
+            {"updated_tokens": 10, "kept_fraction": 0.5, "quota": {"math": 3, "logic": 1}},
+            {"updated_tokens": 30, "kept_fraction": 0.7, "quota": {"math": 1, "logic": 3}},
+            {"updated_tokens": None, "kept_fraction": None, "quota": {"math": 2, "logic": 0}},
         ],
     )
     joined = with_ledgers(table, contract, f"{tmp_path}/logs/{{method}}/seed{{seed}}/*.jsonl")
@@ -235,6 +235,15 @@ def test_process_metrics_come_from_ledgers(tmp_path: Path) -> None:
         with_ledgers(table, contract, f"{tmp_path}/logs/{{colour}}/seed{{seed}}/*.jsonl")
     with pytest.raises(ConfigError, match="names no column in braces"):
         with_ledgers(table, contract, f"{tmp_path}/logs/ledger.jsonl")
+
+
+def test_ledger_columns_are_the_ones_that_the_policies_declare() -> None:
+    import dataflex_data.policies.record  # noqa: F401 - declares its columns
+    from dataflex_data.core.ledger import columns
+
+    declared = {column.name for column in columns()}
+    assert set(LEDGER_COLUMN.values()) <= declared
+    assert {"kept_fraction", "weight_entropy"} <= declared
 
 
 def test_pareto_front() -> None:

@@ -80,6 +80,12 @@ def test_a_column_with_words_is_no_number_column() -> None:
     assert "<td>yes</td>" in table
 
 
+def test_only_long_texts_may_wrap() -> None:
+    table = html_table(["x"], [["a" * 24], ["b" * 25]])
+    assert f"<td>{'a' * 24}</td>" in table
+    assert f'<td class="long">{"b" * 25}</td>' in table
+
+
 def test_a_ragged_row_is_refused() -> None:
     with pytest.raises(ValueError, match="row of 1 cells in a table of 2 columns"):
         html_table(["a", "b"], [["x"]])
