@@ -277,7 +277,16 @@ def _collected(
     items = []
     seen: Counter[str] = Counter()
     for position, record in enumerate(records):
-        item = benchmark.item(record, position)
+        try:
+            item = benchmark.item(record, position)
+        except InputDataError:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            where = ", ".join(str(file.path) for file in located.files)
+            raise InputDataError(
+                f"{where}: record {position + 1} is not one of {benchmark.name} "
+                f"({type(error).__name__}: {error}); give the published file"
+            ) from None
         if item is None:
             continue
         seen[item.item_id] += 1

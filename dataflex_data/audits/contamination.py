@@ -133,7 +133,6 @@ class ShardResult:
         rows: Rows read.
         words: Words read.
         empty: Rows without any text.
-        short: Rows with fewer words than one n-gram has.
         invalid: Rows whose bytes are not UTF-8.
         slow: Rows whose characters had to be folded in Python.
         refuted: Candidates that the texts did not confirm (hash collisions included).
@@ -144,7 +143,6 @@ class ShardResult:
     rows: int = 0
     words: int = 0
     empty: int = 0
-    short: int = 0
     invalid: int = 0
     slow: int = 0
     refuted: int = 0
@@ -153,7 +151,7 @@ class ShardResult:
 
     def add(self, other: ShardResult) -> None:
         """Take ``other`` in."""
-        for name in ("rows", "words", "empty", "short", "invalid", "slow", "refuted"):
+        for name in ("rows", "words", "empty", "invalid", "slow", "refuted"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.findings.extend(other.findings)
         for doc, best in other.best.items():

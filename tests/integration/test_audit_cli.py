@@ -219,6 +219,15 @@ def test_the_same_file_as_corpus_and_benchmark_is_said(
     assert "benchmark's very file" in capsys.readouterr().out.replace("\n", " ")
 
 
+def test_a_file_of_another_benchmark_is_refused_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = write_jsonl(tmp_path / "c.jsonl", [{"question": text(0, 30)}])
+    odd = write_jsonl(tmp_path / "odd.jsonl", [{"quiz": "q", "names": None, "solution": [True]}])
+    base = (corpus, "--benchmark-file", f"kk_hard={odd}", "--out", tmp_path / "o")
+    assert "record 1 is not one of kk_hard" in refused(capsys, *base)
+
+
 def test_own_benchmarks_take_a_column_mapping(tmp_path: Path) -> None:
     bench = write_parquet(
         tmp_path / "b.parquet", [{"nr": 7, "task": text(0, 30), "key": "A", "alt": ["x", "y"]}]
