@@ -1,0 +1,279 @@
+"""What cannot work is refused with the line to write, from the configuration alone."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dataflex_data.core.errors import ConfigError
+from dataflex_data.integrations.verl.checks import problems, require_possible
+from dataflex_data.integrations.verl.settings import run_settings
+
+SELECT = {
+    "mechanism": "select",
+    "scorer": {"name": "group_solve_rate", "params": {"success_threshold": 0.5}},
+    "actuator": {"name": "threshold_band", "params": {"low": 0.2, "high": 0.8}},
+    "warmup_step": 0,
+}
+REWEIGHT = {
+    "mechanism": "reweight",
+    "scorer": {"name": "advantage_magnitude"},
+    "actuator": {"name": "softmax"},
+}
+MIX = {"mechanism": "mix", "actuator": {"name": "reward_gap"}}
+
+
+def config(block: dict[str, Any] | None = None, /, **changes: Any) -> dict[str, Any]:
+    """Return the part of verl's configuration that is looked at; ``changes`` by dotted name."""
+    whole: dict[str, Any] = {
+        "trainer": {
+            "use_v1": True,
+            "v1": {"trainer_mode": "dataflex_sync", "sampler": {}, "sync": {}},
+        },
+        "algorithm": {
+            "adv_estimator": "grpo",
+            "norm_adv_by_std_in_grpo": True,
+            "filter_groups": {"enable": False},
+            "rollout_correction": {"bypass_mode": False},
+        },
+        "data": {"train_batch_size": 64, "dataloader_num_workers": 0},
+        "actor_rollout_ref": {
+            "rollout": {"n": 5},
+            "actor": {
+                "strategy": "fsdp",
+                "loss_agg_mode": "token-mean",
+                "ppo_mini_batch_size": 64,
+                "use_kl_loss": False,
+                "entropy_coeff": 0,
+                "policy_loss": {"loss_mode": "vanilla"},
+            },
+        },
+    }
+    if block is not None:
+        whole["dataflex"] = copy.deepcopy(block)
+    for path, value in changes.items():
+        *outer, last = path.split("__")
+        held = whole
+        for key in outer:
+            held = held.setdefault(key, {})
+        held[last] = value
+    return whole
+
+
+@pytest.mark.parametrize("block", [SELECT, REWEIGHT, MIX, {"mechanism": "none"}])
+def test_the_three_mechanisms_and_the_baseline_pass(block: dict[str, Any]) -> None:
+    assert list(problems(config(block))) == []
+
+
+def test_without_us_nothing_is_said() -> None:
+    assert list(problems(config(trainer__v1__trainer_mode="sync"))) == []
+
+
+REFUSALS: list[tuple[str, dict[str, Any] | None, dict[str, Any], list[str]]] = [
+    ("keys that are ignored", SELECT, {"trainer__v1__trainer_mode": "sync"}, ["dataflex_sync"]),
+    (
+        "a trainer mode mistyped",
+        SELECT,
+        {"trainer__v1__trainer_mode": "dataflex_snyc"},
+        ["did you mean", "dataflex_sync"],
+    ),
+    (
+        "asynchronous trainers",
+        SELECT,
+        {"trainer__v1__trainer_mode": "separate_async"},
+        ["asynchronous", "dataflex_sync"],
+    ),
+    ("no keys", None, {}, ["+dataflex.mechanism=none"]),
+    ("the legacy trainer", SELECT, {"trainer__use_v1": False}, ["use_v1"]),
+    (
+        "the old sampler",
+        MIX,
+        {
+            "trainer__v1__sampler__custom_sampler": {
+                "path": "pkg://dataflex_verl.replay_buffer",
+                "name": "X",
+            }
+        },
+        ["custom_sampler", "+dataflex.mechanism=mix"],
+    ),
+    (
+        "workers with an adaptive mixer",
+        MIX,
+        {"data__dataloader_num_workers": 8},
+        ["data.dataloader_num_workers=0", "18 batches"],
+    ),
+    ("an unknown mixer", {**MIX, "actuator": {"name": "reward_gab"}}, {}, ["reward_gap"]),
+    ("filtered groups", MIX, {"algorithm__filter_groups__enable": True}, ["quota", "dapo_dynamic"]),
+    (
+        "refilled groups",
+        MIX,
+        {"trainer__v1__sampler__sync_refill_failed_groups": True},
+        ["sync_refill_failed_groups"],
+    ),
+    (
+        "several updates per batch",
+        MIX,
+        {"trainer__v1__sync__parameter_sync_step": 2},
+        ["parameter_sync_step"],
+    ),
+    ("two samplers", MIX, {"data__sampler": {"class_path": "pkg://a.b"}}, ["data.sampler"]),
+    ("a group scorer on GAE", SELECT, {"algorithm__adv_estimator": "gae"}, ["gae", "groups"]),
+    ("groups of one", SELECT, {"actor_rollout_ref__rollout__n": 1}, ["rollout.n"]),
+    (
+        "an unknown scorer",
+        {**SELECT, "scorer": {"name": "group_solve"}},
+        {},
+        ["group_solve_rate"],
+    ),
+    ("an unknown key", {**SELECT, "actuater": {"name": "x"}}, {}, ["actuater", "actuator"]),
+    (
+        "weights that are ignored",
+        REWEIGHT,
+        {"algorithm__rollout_correction__bypass_mode": True},
+        ["bypass_mode"],
+    ),
+    (
+        "weights whose logarithm is taken",
+        REWEIGHT,
+        {"actor_rollout_ref__actor__policy_loss__loss_mode": "geo_mean"},
+        ["geo_mean", "vanilla"],
+    ),
+    (
+        "engines not known",
+        SELECT,
+        {"actor_rollout_ref__actor__strategy": "megatron"},
+        ["megatron", "fsdp"],
+    ),
+    (
+        "masks in a mode that counts rows",
+        {**SELECT, "mode": "mask"},
+        {"actor_rollout_ref__actor__loss_agg_mode": "seq-mean-token-mean"},
+        ["mode=drop"],
+    ),
+    (
+        "masks over several optimiser steps",
+        {**SELECT, "mode": "mask"},
+        {"actor_rollout_ref__actor__ppo_mini_batch_size": 16},
+        ["16 of 64"],
+    ),
+    (
+        "weights beside a KL loss",
+        {**SELECT, "mode": "weights"},
+        {"actor_rollout_ref__actor__use_kl_loss": True},
+        ["KL loss", "mode=drop"],
+    ),
+    (
+        "a pre-rollout selector",
+        {"mechanism": "select", "actuator": {"name": "greso"}},
+        {},
+        ["greso", "not supported"],
+    ),
+    ("distillation", SELECT, {"distillation__enabled": True}, ["distillation"]),
+    (
+        "an adaptive mixer in data.sampler",
+        None,
+        {
+            "trainer__v1__trainer_mode": "sync",
+            "data__sampler": {
+                "class_path": "pkg://dataflex_data.integrations.verl.sampler",
+                "class_name": "DataFlexSampler",
+                "actuator": {"name": "reward_gap"},
+            },
+        },
+        ["never move", "dataflex_sync"],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("block", "changes", "words"), [case[1:] for case in REFUSALS], ids=[c[0] for c in REFUSALS]
+)
+def test_refused_with_words(
+    block: dict[str, Any] | None, changes: dict[str, Any], words: list[str]
+) -> None:
+    found = list(problems(config(block, **changes)))
+    assert len(found) == 1, found
+    for word in words:
+        assert word in found[0]
+
+
+def test_all_problems_are_told_at_once() -> None:
+    wrong = config(
+        MIX,
+        data__dataloader_num_workers=8,
+        algorithm__filter_groups__enable=True,
+    )
+    with pytest.raises(ConfigError) as caught:
+        require_possible(wrong)
+    assert len(caught.value.problems) == 2
+
+
+def write(path: Path, columns: dict[str, list[Any]]) -> str:
+    pq.write_table(pa.table(columns), path)
+    return str(path)
+
+
+def test_a_mixture_needs_the_column(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.parquet", {"domains": ["x"], "data_source": ["toy"]})
+    (found,) = problems(config(MIX, data__train_files=file))
+    assert "no column 'domain'" in found
+    assert "did you mean 'domains'" in found
+    assert "+dataflex.domain_key" in found
+    assert list(problems(config({**MIX, "domain_key": "domains"}, data__train_files=[file]))) == []
+
+
+def test_our_routes_need_our_reward_function(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.parquet", {"domain": ["x"], "data_source": ["dataflex/gsm8k"]})
+    for mode in ("dataflex_sync", "sync"):
+        block = SELECT if mode == "dataflex_sync" else None
+        (found,) = problems(config(block, data__train_files=file, trainer__v1__trainer_mode=mode))
+        assert "dataflex/gsm8k" in found
+        assert "reward.custom_reward_function.name=compute_score" in found
+    given = config(
+        SELECT, data__train_files=file, reward__custom_reward_function={"path": "pkg://x"}
+    )
+    assert list(problems(given)) == []
+
+
+def test_a_column_scorer_must_name_a_numeric_column(tmp_path: Path) -> None:
+    rows: dict[str, list[Any]] = {
+        "domain": ["x"],
+        "data_source": ["t"],
+        "extra_info": [{"difficulty": 1.0, "s": "a"}],
+    }
+    file = write(tmp_path / "a.parquet", rows)
+
+    def of(column: str) -> list[str]:
+        scorer = {"name": "column", "params": {"column": column, "granularity": "response"}}
+        block = {**SELECT, "scorer": scorer, "actuator": {"name": "topk_fraction"}}
+        return list(problems(config(block, data__train_files=file)))
+
+    assert of("difficulty") == []
+    (found,) = of("s")
+    assert "will not have" in found
+
+
+def test_a_preset_stands_for_its_keys() -> None:
+    settings = run_settings({"preset": "difffilter"})
+    assert settings.acting[0].actuator.params == {"low": 0.2, "high": 0.8}
+    with pytest.raises(ConfigError, match="preset difffilter sets mechanism already"):
+        run_settings({"preset": "difffilter", "mechanism": "mix"})
+
+
+def test_the_plugin_is_light() -> None:
+    code = (
+        "import sys; import dataflex_data.integrations.verl.plugin; "
+        "heavy = {'torch', 'verl', 'ray', 'numpy', 'pyarrow', 'pydantic', 'scipy'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"
