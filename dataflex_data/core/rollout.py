@@ -529,16 +529,16 @@ class RolloutBatch:
             head_B = self.groups.heads_P[self.groups.of_B]
             differing = np.flatnonzero(values != values[head_B])
             if differing.size:
-                at = differing[0]
+                at = int(differing[0])
                 raise InputDataError(
-                    f"uid {self._uids[at]!r} stands for two {what}s, {values[head_B[at]]!r} and "
-                    f"{values[at]!r}; a uid must be unique to one occurrence of a prompt"
+                    f"uid '{self._uids[at]}' stands for two {what}s, {values[head_B[at]]} and "
+                    f"{values[at]}; a uid must be unique to one occurrence of a prompt"
                 )
         if self.group_size is not None and len(self):
             largest = int(np.argmax(self.groups.sizes_P))
             if self.groups.sizes_P[largest] > self.group_size:
                 raise InputDataError(
-                    f"uid {self.uids_P[largest]!r} has {self.groups.sizes_P[largest]} responses "
+                    f"uid '{self.uids_P[largest]}' has {self.groups.sizes_P[largest]} responses "
                     f"where {self.group_size} were asked for: the uid is not unique to one "
                     "occurrence of a prompt"
                 )
@@ -678,7 +678,7 @@ def _column(values: Names | npt.ArrayLike, name: str, n: int) -> npt.NDArray[Any
 
 def _objects(values: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - any sequence
     items = list(values)
-    if items and all(isinstance(item, int | np.integer) for item in items[:1]):
+    if items and all(isinstance(item, int | np.integer) for item in items):
         return np.asarray(items)
     array = np.empty(len(items), dtype=object)
     array[:] = items

@@ -89,5 +89,5 @@ def _parameters(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any component cl
         parameter.name: REQUIRED if parameter.default is parameter.empty else parameter.default
         for parameter in inspect.signature(kind.__init__).parameters.values()
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        and parameter.name not in ("self", "params")
+        and parameter.name not in ("self", "params", "scorer")
     }

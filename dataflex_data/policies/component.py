@@ -175,7 +175,7 @@ class Scorer(Component):
                 at = int(np.flatnonzero(differs)[0])
                 raise InputDataError(
                     f"scorer {self.name!r}: a group score must be equal in a group, but group "
-                    f"{batch.uids_P[batch.groups.of_B[at]]!r} has {scores.values[head_B[at]]:g} "
+                    f"'{batch.uids_P[batch.groups.of_B[at]]}' has {scores.values[head_B[at]]:g} "
                     f"and {scores.values[at]:g}"
                 )
         return scores
@@ -323,7 +323,7 @@ def build(registry: Registry[type[C]], name: str, params: Mapping[str, Any] | No
         parameter.name: parameter
         for parameter in inspect.signature(kind.__init__).parameters.values()
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        and parameter.name not in ("self", "params")
+        and parameter.name not in ("self", "params", "scorer")
     }
     problems = [
         f"key `{key}` is not known{did_you_mean(str(key), accepted)}"

@@ -109,8 +109,8 @@ class Match:
         """What the pair keeps as a whole."""
         if self.selector is not None:
             return self.selector.unit
-        row = next(iter(self._rows.values()))
-        return row.get("selection_unit") or "response"
+        units = [row.get("selection_unit") for row in self._rows.values()]
+        return next((unit for unit in units if unit is not None), "response")
 
     @property
     def recomputes(self) -> bool:

@@ -316,7 +316,7 @@ class Policies:
                 "groups, and `on_empty` is `error`"
             )
         if self.config.on_empty == "keep_all":
-            return batch.usable_B.copy()
+            return np.array(batch.usable_B)
         return np.zeros(len(batch), dtype=bool)
 
     def _selected(
