@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -283,6 +284,8 @@ def pareto(evaluation: Evaluation) -> bytes | None:
 def _pareto_panel(
     evaluation: Evaluation, axes: Axes, group: Group, points: Mapping[str, tuple[float, float]]
 ) -> None:
+    from matplotlib.ticker import EngFormatter
+
     front = pareto_front(points)
     baselines = {family.baseline for family in evaluation.contract.methods.values()}
     axes.plot(
@@ -301,7 +304,9 @@ def _pareto_panel(
     axes.margins(0.14)
     axes.set_xlabel("tokens optimised per run (mean)")
     axes.set_ylabel("primary score (mean)")
-    axes.set_title(group_label(group, evaluation.contract.data.id_columns), fontsize=9)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    label = group_label(group, evaluation.contract.data.id_columns)
+    axes.set_title("\n".join(textwrap.wrap(label, 44)), fontsize=8.5)
 
 
 def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:

@@ -407,6 +407,13 @@ def _process_part(evaluation: Evaluation, pictures: dict[str, Picture]) -> Part:
         blocks.append(Paragraph(f"Named by the contract and not reported: {', '.join(silent)}."))
     if "pareto.png" in pictures:
         blocks.append(pictures["pareto.png"])
+        blocks.append(
+            Paragraph(
+                "The dashed line joins the means that no other beats in fewer tokens and a higher "
+                "score. It joins means: which of them differ at all is for the verdicts to say.",
+                "note",
+            )
+        )
     blocks.append(
         Table(
             ["group", "method", "metric", "runs", "mean", "ratio to baseline"],
