@@ -24,7 +24,7 @@ _ROUNDS = 10
 _MAX_ROWS = 1 << 31
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT, _HALF = np.uint16(7), np.uint32(16)
-_CHUNK = 1 << 14  # 32 KiB per work array: stays in the nearest caches
+_CHUNK = 1 << 15  # measured: half of it costs a third more per row, in calls
 _NOTHING: IntArray = np.empty(0, dtype=np.int64)
 
 
@@ -98,15 +98,16 @@ class _Feistel:
         self._keys = words | np.array([0, 1, 1], dtype=np.uint16)  # odd factors lose nothing
         self._chunk_rows = min(_CHUNK, size >> 4)
         self._chunk_number = -1
-        self._chunk: IntArray = _NOTHING
+        self._chunk = np.empty(0, dtype=np.uint32)  # half of what int64 would hold
 
     def take(self, start: int, stop: int) -> IntArray:
         parts = []
         for number in range(start // self._chunk_rows, -(-stop // self._chunk_rows)):
             if number != self._chunk_number:
-                self._chunk, self._chunk_number = self._compute(number), number
+                self._chunk = self._compute(number).astype(np.uint32)
+                self._chunk_number = number
             offset = number * self._chunk_rows
-            parts.append(self._chunk[max(start - offset, 0) : stop - offset])
+            parts.append(self._chunk[max(start - offset, 0) : stop - offset].astype(np.int64))
         return parts[0] if len(parts) == 1 else np.concatenate([*parts, _NOTHING])
 
     def _compute(self, number: int) -> IntArray:

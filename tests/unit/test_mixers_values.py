@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pytest
 
 from dataflex_data.core.errors import ConfigError, InputDataError, UnknownNameError
+from dataflex_data.core.registry import Registry
 from dataflex_data.samplers.domain_tracker import DomainStats, Window, relative_variance
-from dataflex_data.samplers.mixer import Mixer, build_mixer
+from dataflex_data.samplers.mixer import Mixer, MixerParams, build_mixer
 from dataflex_data.samplers.mixers.adarft import Adarft
 from dataflex_data.samplers.mixers.plr import rank_shares
 from dataflex_data.samplers.mixers.tscl import Tscl, slope
@@ -448,3 +449,46 @@ def test_a_mistyped_parameter_does_not_vanish() -> None:
 def test_the_published_mix_presets_can_be_written(name: str, params: dict[str, Any]) -> None:
     mixer = mixer_of(name, 3, **params)
     assert (mixer.window, mixer.window_unit) == ((50, "steps") if params else (1, "steps"))
+
+
+class Broken(Mixer):
+    """A third party's mixer that gives what are no proportions; never registered."""
+
+    name = "broken"
+    signal = "none"
+    cold_start = "none"
+    answer: list[float]
+
+    def raw_proportions(self, stats: DomainStats) -> list[float]:
+        del stats
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([0.5, NAN], "d1 = nan"),
+        ([0.5, math.inf], "d1 = inf"),
+        ([1.5, -0.5], "d1 = -0.5"),
+        ([0.0, 0.0], "zero for all 2 domains"),
+        ([1.0], "one number per domain"),
+    ],
+)
+def test_a_mixer_of_a_third_party_cannot_give_what_are_no_proportions(
+    answer: list[float], message: str
+) -> None:
+    mixer = Broken(MixerParams(), ["d0", "d1"])
+    mixer.answer = answer
+    with pytest.raises(InputDataError, match=message):
+        mixer.proportions(stats_of([NAN, NAN]))
+
+
+def test_a_third_party_s_mixer_registers_in_one_class() -> None:
+    registry: Registry[type[Mixer]] = Registry("mixer")
+    registry.register("broken")(Broken)
+    assert registry.get("broken") is Broken
+
+
+@pytest.mark.parametrize("name", ["reward_gap", "tscl", "exp3", "odm", "doremi", "vcrl"])
+def test_one_domain_has_it_all(name: str) -> None:
+    assert proportions(name, [0.5]).tolist() == pytest.approx([1.0])

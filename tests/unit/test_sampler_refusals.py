@@ -436,3 +436,17 @@ def test_importing_the_samplers_imports_neither_torch_nor_scipy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_an_index_that_does_not_fit_the_data_is_caught_at_the_first_batch() -> None:
+    stream = make_stream("static", {}, sizes={"a": 40, "b": 40})
+    index = DomainIndex.build(["a", "b"] * 40)
+    assert index.codes_N is not None
+    stream._planner.index = replace(index, codes_N=index.codes_N[::-1].copy())
+    with pytest.raises(MixtureError, match=r"batch 0 are not in the domains .*a 8 of 8; b 8 of 8"):
+        stream.next_batch()
+    codes = index.codes_N.copy()
+    codes[:] = 0
+    stream._planner.index = replace(index, codes_N=codes)
+    with pytest.raises(MixtureError, match=r"\(a 16 of 8; b 0 of 8\)"):
+        stream.next_batch()
