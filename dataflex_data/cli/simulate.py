@@ -133,7 +133,7 @@ def simulate(
             }
         )
         return
-    moves = [row for t in trajectories for row in trajectory_rows(t, names)]
+    moves = [row for t in trajectories for row in trajectory_rows(t)]
     terminal.print_table("Proportions", ("mixer", "step", *names), moves)
     if rows:
         terminal.print_table("Outcome (mean over domains)", SUMMARY_COLUMNS, rows)

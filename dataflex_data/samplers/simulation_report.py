@@ -49,16 +49,13 @@ def summary_rows(
     return rows
 
 
-def trajectory_rows(
-    trajectory: Trajectory, domains: Sequence[str], points: int = 6
-) -> list[tuple[object, ...]]:
+def trajectory_rows(trajectory: Trajectory, points: int = 6) -> list[tuple[object, ...]]:
     """Return the proportions at a few steps, first and last among them, for a terminal."""
     steps = len(trajectory.proportions_SD)
     shown = sorted({round(i * (steps - 1) / (points - 1)) for i in range(points)})
     return [
         (trajectory.label, step, *(round(float(p), 4) for p in trajectory.proportions_SD[step]))
         for step in shown
-        if len(domains) == trajectory.proportions_SD.shape[1]
     ]
 
 
@@ -160,7 +157,7 @@ def write_report(
                 'style="max-width:100%">',
             )
         )
-    rows = [row for t in trajectories for row in trajectory_rows(t, domains, 13)]
+    rows = [row for t in trajectories for row in trajectory_rows(t, 13)]
     sections.append(Section("Proportions", html_table(("mixer", "step", *domains), rows)))
     listed = "".join(f"<li>{escape(str(k))}: {escape(str(v))}</li>" for k, v in settings.items())
     model = (
