@@ -1,0 +1,56 @@
+"""Write the paper's job list: every method at every seed, as one command per line.
+
+One seed drives data order, rollout sampling and the sampler alike, the same for every method, so
+that methods are compared on the same prompts in the same order with the same sampling noise.
+
+    python examples/paper_matrix.py --seeds 1 2 3 > jobs.sh
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dataflex_data.policies.presets import PRESETS
+
+CONFIGS = Path(__file__).resolve().parent / "configs"
+
+
+def job(method: str, seed: int) -> list[str]:
+    """Return the command of one run."""
+    return [
+        "python",
+        "-m",
+        "verl.trainer.main_ppo",
+        f"--config-path={CONFIGS}",
+        f"--config-name={method}",
+        f"trainer.experiment_name={method}-seed{seed}",
+        f"data.seed={seed}",
+        f"actor_rollout_ref.rollout.seed={seed}",
+        f"actor_rollout_ref.actor.data_loader_seed={seed}",
+        f"+dataflex.seed={seed}",
+    ]
+
+
+def jobs(methods: Sequence[str], seeds: Sequence[int]) -> Iterator[list[str]]:
+    """Yield the jobs, seed after seed, so that a list cut short still holds whole comparisons."""
+    for seed in seeds:
+        for method in methods:
+            yield job(method, seed)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the job list."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--methods", nargs="+", choices=sorted(PRESETS), default=list(PRESETS))
+    options = parser.parse_args(arguments)
+    for command in jobs(options.methods, options.seeds):
+        sys.stdout.write(shlex.join(command) + "\n")
+
+
+if __name__ == "__main__":
+    main()
