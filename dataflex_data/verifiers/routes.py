@@ -54,6 +54,8 @@ _OURS: tuple[tuple[str, Kind, str], ...] = (
     ("deepscaler", "math", "DeepScaleR-Preview: LaTeX answers"),
     ("sciq", "choice", "SciQ: four options"),
     ("knights_and_knaves", "logic", "Knights and Knaves"),
+    ("procedural_math", "math", "maths made here: rational answers"),
+    ("procedural_science", "choice", "science made here: four options"),
     ("math", "math", "your own boxed maths"),
     ("choice", "choice", "your own multiple choice"),
     ("logic", "logic", "your own Knights and Knaves"),

@@ -1,0 +1,1 @@
+"""Families of problems made on the spot: one group of families per file."""
