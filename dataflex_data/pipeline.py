@@ -23,12 +23,18 @@ from dataflex_data.builders.evaluation_set import EvaluationBenchmark, assemble_
 from dataflex_data.builders.filters import HFCounter, PlainCounter, TokenCounter
 from dataflex_data.builders.knights.exclude import forms_of
 from dataflex_data.builders.knights.parse import parse_quiz
-from dataflex_data.builders.plan import Plan
+from dataflex_data.builders.plan import Plan, own_files
 from dataflex_data.builders.pool import DroppedRow
-from dataflex_data.builders.recipe import Benchmarks, Recipe, load_recipe, parse_recipe
-from dataflex_data.core.errors import ConfigError, OutputError
+from dataflex_data.builders.recipe import (
+    Benchmarks,
+    Recipe,
+    load_recipe,
+    parse_recipe,
+    recipe_folder,
+)
+from dataflex_data.core.errors import ConfigError
 from dataflex_data.core.fetch import Lookup
-from dataflex_data.core.parquet import check_output_folder, replace_file
+from dataflex_data.core.parquet import check_output_file, check_output_folder, replace_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,8 @@ def build(
         for name, value in (("--workers", workers), ("--shard-rows", shard_rows))
         if value is not None and value < 1
     ]
+    if seed is not None and not 0 <= seed < 2**63:
+        problems.append(f"--seed must be at least 0 and below 2**63, got {seed}")
     if problems:
         raise ConfigError("build", problems)
     checked = (
@@ -104,6 +112,19 @@ def build(
     if seed is not None:
         checked = checked.model_copy(update={"seed": seed})
     folder = check_output_folder(Path(out), force=force)
+    base = recipe_folder(recipe) if isinstance(recipe, str) else Path()
+    if keep_dropped is not None:
+        keep_dropped = _check_keep_dropped(
+            keep_dropped,
+            folder,
+            inputs=[
+                *(sources or {}).values(),
+                *(benchmark_files or {}).values(),
+                *([Path(recipe)] if isinstance(recipe, str) else []),
+                *own_files(checked, base),
+            ],
+            force=force,
+        )
     counter, warnings = _counter(checked, tokenizer)
     if decontaminate is not None:
         wanted = Benchmarks(benchmarks=tuple(decontaminate)) if decontaminate else None
@@ -123,6 +144,7 @@ def build(
         decontaminate=guard.reasons if guard else None,
         held_out=guard.held_out if guard else frozenset(),
         workers=workers,
+        base=base,
     )
     assembly = assemble(checked, options)
     if keep_dropped is not None:
@@ -138,6 +160,17 @@ def build(
     if benchmarks:
         warnings += _absent(benchmarks)
     return BuildResult(folder, manifest, [*warnings, *assembly.notes])
+
+
+def _check_keep_dropped(path: Path, folder: Path, *, inputs: Sequence[Path], force: bool) -> Path:
+    """Return where the dropped records go, after checking that nothing else is lost for them."""
+    path = check_output_file(path, force=force, inputs=inputs)
+    if folder == path or folder in path.parents:
+        raise ConfigError(
+            "--keep-dropped",
+            [f"{path} lies in the corpus folder, which is replaced as a whole; write it elsewhere"],
+        )
+    return path
 
 
 class _Guard:
@@ -179,7 +212,10 @@ def _benchmarks(
         if folder is not None or files or missing:
             raise ConfigError(
                 f"recipe {recipe.name}",
-                ["benchmarks are given but it has no `decontaminate`; add --decontaminate NAME"],
+                [
+                    "benchmarks are given, but nothing is checked against them: the recipe has no "
+                    "`decontaminate`, or `--decontaminate none` switched it off"
+                ],
             )
         return None
     return load_benchmarks(
@@ -250,10 +286,10 @@ def lock_recipe(
         OutputError: ``out`` exists, or cannot be written.
     """
     recipe = load_recipe(name)
-    if out.expanduser().exists() and not force:
-        raise OutputError(f"{out}: exists already; replace it with --force")
+    out = check_output_file(out, force=force, inputs=list((sources or {}).values()))
     unlocked = recipe.model_copy(update={"lock": None})
-    located = Plan(unlocked).locate(Lookup(sources or {}, sources_dir, offline))
+    lookup = Lookup(sources or {}, sources_dir, offline)
+    located = Plan(unlocked, recipe_folder(name)).locate(lookup)
     lock: dict[str, dict[str, Any]] = {
         label: {
             "revision": place.revision,

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from dataflex_data.builders.dedup import Conflict, deduplicate
 from dataflex_data.builders.filters import TokenCounter
@@ -47,6 +48,7 @@ class BuildOptions:
         held_out: Identities that must not occur: canonical forms of evaluation puzzles, whose
             texts differ under other names.
         workers: Processes that read sources at the same time; changes no byte.
+        base: Folder that relative paths in the recipe start from.
     """
 
     lookup: Lookup
@@ -54,6 +56,7 @@ class BuildOptions:
     decontaminate: Decontaminate | None = None
     held_out: frozenset[str] = frozenset()
     workers: int = 1
+    base: Path = Path()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def assemble(recipe: Recipe, options: BuildOptions) -> Assembly:
         InputDataError: A file that cannot be read.
         ShortfallError: A quota that cannot be filled, with the table of what became of each record.
     """
-    plan = Plan(recipe)
+    plan = Plan(recipe, options.base)
     notes: list[str] = []
     located = plan.locate(options.lookup)
     pools = _read_pools(plan, located, options)

@@ -73,7 +73,9 @@ Each row names its own licence in `extra_info.license`.
 | source | origin | revision | licence | read | train | validation |
 | --- | --- | --- | --- | ---: | ---: | ---: |
 {%- for name, s in m.sources.items() %}
-| {{ name }} | {{ s.repo_id }} ({{ s.origin }}) | {{ s.revision }} | {{ s.license }} | \
+| {{ name }} | {{ s.repo_id }} ({{ s.origin }}) | \
+{% if s.origin == "local" %}sha256 {{ s.files[0].sha256[:12] }}{% else %}{{ s.revision }}\
+{% endif %} | {{ s.license }} | \
 {{ s.raw }} | {{ s.drawn.train }} | {{ s.drawn.validation }} |
 {%- endfor %}
 

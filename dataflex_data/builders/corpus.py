@@ -26,6 +26,7 @@ from dataflex_data.builders.selfcheck import self_check
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.parquet import (
     MANIFEST_NAME,
+    dump_json,
     file_sha256,
     folder_digests,
     read_manifest,
@@ -43,7 +44,8 @@ from dataflex_data.core.schema import (
     rows_to_table,
     schema_problems,
 )
-from dataflex_data.core.text import NORMALISER_VERSION, normalise
+from dataflex_data.core.text import NORMALISER_VERSION, normalise, sha256_text
+from dataflex_data.verifiers import routes
 
 KIND = "corpus"
 MANIFEST_VERSION = 1
@@ -75,9 +77,9 @@ def write_corpus(
         InputDataError: A row that breaks the schema, named by domain, source and id.
         OutputError: The folder cannot be written; the old one is untouched.
     """
+    for split in SPLITS:
+        _refuse_broken_rows(assembly.rows[split], split)
     tables = {split: rows_to_table(assembly.rows[split], split) for split in SPLITS}
-    for split, table in tables.items():
-        _refuse_broken_rows(table, split)
     with replace_folder(out, force=force) as folder:
         for split, table in tables.items():
             if not table.num_rows:
@@ -88,8 +90,15 @@ def write_corpus(
         (folder / "README.md").write_text(dataset_card(manifest), encoding="utf-8")
         manifest["files"] = folder_digests(folder)
         manifest["corpus_sha256"] = summary_of_files(manifest["files"])
+        manifest["manifest_sha256"] = manifest_sha256(manifest)
         write_json(manifest, folder / MANIFEST_NAME)
     return manifest
+
+
+def manifest_sha256(manifest: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a manifest's content without this very key."""
+    content = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
+    return sha256_text(dump_json(content))
 
 
 def rows_sha256(records: Iterable[Mapping[str, Any]]) -> str:
@@ -101,6 +110,37 @@ def rows_sha256(records: Iterable[Mapping[str, Any]]) -> str:
     for record in records:
         sha.update(json.dumps(record, sort_keys=True, ensure_ascii=True).encode() + b"\n")
     return sha.hexdigest()
+
+
+def corpus_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a folder that `dfdata build` wrote, with the keys that it must have.
+
+    Raises:
+        InputDataError: The folder is something else, or its manifest lacks or garbles a key.
+    """
+    manifest = read_manifest(folder)
+    if manifest["kind"] != KIND:
+        raise InputDataError(
+            f"{folder}: is a {manifest['kind']!r} folder, not a corpus of `dfdata build`"
+        )
+    rows = manifest.get("rows")
+    whole = isinstance(rows, dict) and all(
+        isinstance(rows.get(split), dict)
+        and isinstance(rows[split].get("total"), int)
+        and isinstance(rows[split].get("by_domain"), dict)
+        and isinstance(rows[split].get("sha256"), str)
+        for split in SPLITS
+    )
+    if (
+        not whole
+        or not isinstance(manifest.get("domains"), list)
+        or not isinstance(manifest.get("schema_version"), int)
+    ):
+        raise InputDataError(
+            f"{folder / MANIFEST_NAME}: lacks or garbles `rows`, `domains` or `schema_version`; it "
+            "was changed by hand, or written by another version: build the corpus again"
+        )
+    return manifest
 
 
 def split_files(folder: Path, split: str) -> list[Path]:
@@ -134,14 +174,12 @@ def _parts(split: str, table: pa.Table, shard_rows: int | None) -> Iterator[tupl
         yield name, table.slice(number * shard_rows, shard_rows)
 
 
-def _refuse_broken_rows(table: pa.Table, split: str) -> None:
+def _refuse_broken_rows(rows: Sequence[Row], split: str) -> None:
     problems: list[str] = []
-    for record in table.to_pylist():
-        extra = record["extra_info"]
+    for number, row in enumerate(rows):
         problems.extend(
-            f"{split} row {extra['index']} ({record['domain']}, {extra['source']}, "
-            f"{extra['row_id']}): {problem}"
-            for problem in record_problems(record)
+            f"{split} row {number} ({row.domain}, {row.source}, {row.row_id}): {problem}"
+            for problem in record_problems(row.to_record(number, split))
         )
     if problems:
         shown = "\n".join(f"  - {problem}" for problem in problems[:_SHOWN_PER_CHECK])
@@ -171,16 +209,13 @@ def _manifest(
         }
         for entry in assembly.entries
     }
-    command = f"dfdata build --recipe {recipe.name}"
-    if shard_rows is not None:
-        command += f" --shard-rows {shard_rows}"
     return {
         "kind": KIND,
         "manifest_version": MANIFEST_VERSION,
         "schema_version": SCHEMA_VERSION,
         "name": recipe.name,
         "description": recipe.description,
-        "command": command,
+        "command": _command(assembly, recipe, shard_rows),
         # In order: JSON keys are sorted, preference is not.
         "domains": list(dict.fromkeys(entry.domain for entry in assembly.entries)),
         "recipe": recipe.model_dump(mode="json"),
@@ -201,6 +236,22 @@ def _manifest(
         "notes": list(assembly.notes),
         **extra,
     }
+
+
+def _command(assembly: Assembly, recipe: Recipe, shard_rows: int | None) -> str:
+    """Return the command that builds this corpus again, with files by name but not by place."""
+    parts = [f"dfdata build --recipe {recipe.name} --seed {recipe.seed}"]
+    if recipe.evaluation is None:
+        parts += [
+            f"--source {entry.label}={entry.files[0]['name']}"
+            for entry in assembly.entries
+            if entry.origin == "local"
+        ]
+    if recipe.evaluation or recipe.decontaminate:
+        parts.append("--benchmarks-dir DIR")
+    if shard_rows is not None:
+        parts.append(f"--shard-rows {shard_rows}")
+    return " ".join(parts)
 
 
 def _row_counts(rows: Sequence[Row]) -> dict[str, Any]:
@@ -257,17 +308,19 @@ def verify_corpus(folder: Path) -> list[Check]:
         InputDataError: It is not a built corpus, or cannot be read at all.
     """
     folder = Path(folder).expanduser()
-    manifest = read_manifest(folder)
-    if manifest.get("kind") != KIND:
-        raise InputDataError(
-            f"{folder}: is a {manifest.get('kind')!r} folder, not a corpus of `dfdata build`"
-        )
+    manifest = corpus_manifest(folder)
     digests = Check("digests of all files", tuple(_digest_problems(folder, manifest)))
+    if manifest["schema_version"] != SCHEMA_VERSION:
+        problem = f"the manifest says version {manifest['schema_version']}"
+        return [digests, Check(f"schema version {SCHEMA_VERSION}", (problem,))]
     splits = [split for split in SPLITS if manifest["rows"][split]["total"]]
     missing = [split for split in splits if not split_files(folder, split)]
     if missing:
         return [digests, Check("splits", tuple(f"split {split} is missing" for split in missing))]
-    tables = {split: read_split(folder, split) for split in splits}
+    try:
+        tables = {split: read_split(folder, split) for split in splits}
+    except InputDataError as error:
+        return [digests, Check("parquet can be read", (str(error),))]
     schema = [
         f"{split}: {problem}"
         for split, table in tables.items()
@@ -296,6 +349,8 @@ def _digest_problems(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in listed and name != MANIFEST_NAME:
             yield f"{name}: is not in the manifest"
+    if manifest_sha256(manifest) != manifest.get("manifest_sha256"):
+        yield f"{MANIFEST_NAME}: was changed after it was written"
     if summary_of_files(listed) != manifest.get("corpus_sha256"):
         yield f"{MANIFEST_NAME}: corpus_sha256 does not fit the files it lists"
 
@@ -322,6 +377,9 @@ def _count_problems(
     for split, rows in records.items():
         expected = manifest["rows"][split]["by_domain"]
         found = dict(sorted(Counter(record["domain"] for record in rows).items()))
+        if len(rows) != manifest["rows"][split]["total"]:
+            total = manifest["rows"][split]["total"]
+            yield f"{split}: {len(rows)} rows, the manifest says {total}"
         if found != expected:
             yield f"{split}: domains {found}, the manifest says {expected}"
         if rows_sha256(rows) != manifest["rows"][split]["sha256"]:
@@ -350,6 +408,9 @@ def _gold_problems(records: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]
         for number, record in enumerate(rows):
             by_route.setdefault(record["data_source"], []).append(number)
         for route, numbers in by_route.items():
+            if route not in routes.ROUTES:
+                yield f"{split}: {len(numbers)} rows have the unknown data_source {route!r}"
+                continue
             golds = [rows[number]["reward_model"]["ground_truth"] for number in numbers]
             for position, number in enumerate(numbers):
                 problem = self_check(route, golds, position, rows[number]["extra_info"])

@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from dataflex_data.builders.source import Drop
+from dataflex_data.builders.source import Candidate, Drop
 from dataflex_data.core.config import Config
 from dataflex_data.core.errors import InputDataError, MissingExtraError
 from dataflex_data.core.text import excerpt, has_lone_surrogate
@@ -29,6 +29,7 @@ _FIGURE_MENTION = re.compile(
     rf"|\b(?:in|from|see)\s+(?:the|this|following|above|adjacent|given|right|left)\s+"
     rf"(?:\w+\s+)?{_PICTURE}s?\b(?!\s+of\b)"
     rf"|\b(?:the|this)\s+(?:following\s+)?(?:diagram|sketch)s?\b"
+    rf"|\b(?:this|attached|accompanying)\s+{_PICTURE}s?\b"
     rf"|\b{_PICTURE}s?\s+(?:shows|below|above)\b|\bfigure\s+\d"
     rf"|\b(?!(?:be|been|has|have|had|are|were)\s)[a-z]+\s+shown\b"
     rf"(?!\s+(?:that|to|by|in\s+(?:the|this)\s+(?:\w+\s+)?(?:table|chart|list)))"
@@ -62,6 +63,19 @@ _FIGURE_STEMS = (
     "includegraphics",
 )
 _MAX_CHARACTERS = 6_000
+_OPTION = r"(?:^|[\s{{*~])\(?{letter}(?:\)|[.:](?=\s))"  # "A) ", "(A)", "\textbf{{(A)", "A. "
+_INLINE_OPTIONS = re.compile(
+    ".{1,400}?".join(_OPTION.format(letter=letter) for letter in "ABC"), re.S | re.M
+)
+# Two numbered parts, or two numbered problems that ran together: one gold cannot answer both.
+_PART = r"(?:(?:^|\s)\({mark}\)\s*\S|^\s*{mark}\)\s*\S)"
+_FIRST_PART = re.compile(_PART.format(mark="(?:1|i|a)"), re.M)
+_SECOND_PART = re.compile(_PART.format(mark="(?:2|ii|b)"), re.M)
+_ASKS = re.compile(
+    r"\b(?:find|determine|compute|calculate|what|how|prove|show|solve|evaluate)\b|\?", re.I
+)
+_NEXT_PROBLEM = re.compile(r"^\s*(\d{1,3})\s*[.．]\s.*?\n\s*(\d{1,3})\s*[.．]\s", re.S)
+_PROOF = re.compile(r"\bprove\s+(?:that|the\s+following)\b|^\s*(?:\d+[.)]\s*)?prove\b", re.I)
 _MAX_FOREIGN_LETTERS = 1  # one look-alike letter is a typing slip, two are another language
 _OTHER_LETTER = re.compile(r"[^\W\d_\x00-\u024f]")  # letters beyond Latin, in Unicode's sense
 _FORMULA = re.compile(r"\$[^$]*\$|\\[\[(].*?\\[\])]|\\[A-Za-z]+|[{}_^&]", re.S)
@@ -96,10 +110,6 @@ class Filters(Config):
 
 def filter_text(text: str, filters: Filters) -> Drop | None:
     """Return why ``text`` is dropped, or ``None`` where it stays; length in tokens apart."""
-    if has_lone_surrogate(text):
-        return Drop("lone_surrogate", excerpt(text))
-    if "\x00" in text:
-        return Drop("nul_character", excerpt(text))
     checks: list[Callable[[str], Drop | None]] = []
     if filters.language == "en":
         checks.append(_not_english)
@@ -114,6 +124,24 @@ def filter_text(text: str, filters: Filters) -> Drop | None:
     return None
 
 
+def unwritable(candidate: Candidate) -> Drop | None:
+    """Return why a candidate cannot be written at all: what UTF-8 cannot hold, or NUL."""
+    texts = (
+        candidate.question,
+        candidate.gold,
+        candidate.raw_question,
+        candidate.raw_answer,
+        candidate.support,
+        *candidate.options,
+    )
+    for text in texts:
+        if has_lone_surrogate(text):
+            return Drop("lone_surrogate", excerpt(text))
+        if "\x00" in text:
+            return Drop("nul_character", excerpt(text))
+    return None
+
+
 def _degenerate(text: str) -> Drop | None:
     if len(text) > _MAX_CHARACTERS:
         return Drop("too_long", f"{len(text)} characters")
@@ -121,8 +149,28 @@ def _degenerate(text: str) -> Drop | None:
         return Drop("no_words", text[:80])
     if "\\boxed" in text:
         return Drop("box_in_question", "the answer goes into a box: one in the question misleads")
+    if hit := _INLINE_OPTIONS.search(text):
+        return Drop("inline_options", hit[0][:120])
+    if _is_several_questions(text):
+        return Drop("several_questions", text[:160])
+    if hit := _PROOF.search(text):
+        return Drop("asks_for_proof", text[hit.start() : hit.end() + 60])
     html = _HTML.search(text)
     return Drop("html", html[0]) if html else None
+
+
+def _is_several_questions(text: str) -> bool:
+    """Return whether the text holds two parts that each ask, or two numbered problems."""
+    if (hit := _NEXT_PROBLEM.match(text)) and int(hit[2]) == int(hit[1]) + 1:
+        return True
+    first = _FIRST_PART.search(text)
+    second = _SECOND_PART.search(text, first.end()) if first else None
+    return (
+        first is not None
+        and second is not None
+        and _ASKS.search(text, first.start(), second.start()) is not None
+        and _ASKS.search(text, second.start()) is not None
+    )
 
 
 def _not_english(text: str) -> Drop | None:

@@ -55,15 +55,24 @@ class EntryReport:
     wanted: dict[str, int] = field(default_factory=dict)
 
 
+def own_files(recipe: Recipe, base: Path) -> list[Path]:
+    """Return the files and folders that the recipe itself names."""
+    sources = Plan(recipe, base).sources.values()
+    paths = (source.own_path for source in sources if isinstance(source, FileSource))
+    return [path for path in paths if path is not None]
+
+
 class Plan:
     """The recipe with its sources built: who belongs where, and how an item becomes a row."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, base: Path) -> None:
         self.recipe = recipe
         self.entries = recipe.entries()
         self.sources: dict[str, Source] = {
             label: entry.build() for label, entry in self.entries.items()
         }
+        for source in self.sources.values():
+            source.base = base
         self.domain_of = {
             entry.label: name for name, domain in recipe.domains.items() for entry in domain.sources
         }

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dataflex_data.builders.filters import Filters, filter_text
+from dataflex_data.builders.filters import Filters, filter_text, unwritable
 from dataflex_data.builders.recipe import SourceEntry
 from dataflex_data.builders.source import Candidate, Drop, FileSource
 from dataflex_data.core.fetch import Located, SourceFile
@@ -148,7 +148,7 @@ def read_pool(entry: SourceEntry, located: Located, filters: Filters, seed: int)
         seen.add(fingerprint)
         revision = f"sha256:{file.sha256}" if located.origin == "local" else located.revision
         item = make_item(entry.label, parsed, seed, revision, file.name, row)
-        drop = filter_text(parsed.question, filters) or _bad_options(parsed)
+        drop = unwritable(parsed) or filter_text(parsed.question, filters) or _bad_options(parsed)
         if drop is not None:
             pool.drop_item(item, drop.reason, drop.detail)
             continue

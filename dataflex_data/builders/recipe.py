@@ -6,11 +6,12 @@ rows) and ``fraction`` (a share of the domain) are two keys, never one number th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -29,6 +30,7 @@ from dataflex_data.core.fetch import Lock
 from dataflex_data.verifiers.routes import ROUTES
 
 _SUFFIXES = (".yaml", ".yml")
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 
 
 class SourceEntry(Config):
@@ -44,7 +46,7 @@ class SourceEntry(Config):
     """
 
     source: str
-    name: str | None = None
+    name: str | None = Field(default=None, pattern=NAME)
     count: int | None = Field(default=None, ge=1)
     fraction: float | None = Field(default=None, gt=0, le=1)
     template: str | None = None
@@ -149,14 +151,14 @@ class Recipe(Config):
     """
 
     recipe: Literal[1]
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    name: str = Field(pattern=NAME)
     description: str = ""
     seed: int = Field(ge=0, lt=2**63)
     validation: int = Field(default=0, ge=0)
     filters: Filters = Filters()
     decontaminate: Benchmarks | None = None
     evaluation: Benchmarks | None = None
-    domains: dict[str, Domain] = Field(default_factory=dict)
+    domains: dict[Annotated[str, Field(pattern=NAME)], Domain] = Field(default_factory=dict)
     lock: dict[str, LockEntry] | None = None
 
     @model_validator(mode="after")
@@ -222,6 +224,7 @@ def recipe_text(name_or_path: str) -> tuple[str, str]:
         folder = resources.files("dataflex_data.builders") / "recipes"
         return f"recipe {name_or_path}", (folder / f"{name_or_path}.yaml").read_text("utf-8")
     path = Path(name_or_path).expanduser()
+    beside = [f"{name_or_path}{end}" for end in _SUFFIXES if Path(f"{path}{end}").is_file()]
     if path.is_file():
         load_yaml(path)  # says in words what is wrong with the file
         return str(path), path.read_text(encoding="utf-8")
@@ -230,8 +233,19 @@ def recipe_text(name_or_path: str) -> tuple[str, str]:
     names = recipe_names()
     raise UnknownNameError(
         f"recipe {name_or_path!r} is not known{did_you_mean(name_or_path, names)} "
-        f"(known: {', '.join(names)}; or give a path that ends in .yaml)"
+        f"(known: {', '.join(names)}; or give a file's path"
+        + (f", such as {beside[0]})" if beside else ")")
     )
+
+
+def recipe_folder(name_or_path: str) -> Path:
+    """Return the folder that relative paths in a recipe start from: the file's own.
+
+    A recipe that ships with the package has no paths; for it, and for any other, the current one.
+    """
+    path = Path(name_or_path).expanduser()
+    is_file = name_or_path not in recipe_names() and path.is_file()
+    return path.absolute().parent if is_file else Path.cwd()
 
 
 def load_recipe(name_or_path: str) -> Recipe:
@@ -344,7 +358,7 @@ def _share_problems(data: Mapping[str, Any]) -> list[str]:
             count, fraction = entry.get("count"), entry.get("fraction")
             if isinstance(count, int):
                 counted += count
-            elif isinstance(fraction, int | float):
+            elif isinstance(fraction, int | float) and math.isfinite(fraction):
                 shared += Fraction(str(fraction))
         asked = counted + shared * total
         if abs(asked - total) >= Fraction(1, 2):

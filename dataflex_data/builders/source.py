@@ -73,6 +73,15 @@ class Drop:
     detail: str = ""
 
 
+def text_problem(value: object, what: str) -> Drop | None:
+    """Return why ``value`` is no text to work with, as ``empty_WHAT`` or ``WHAT_not_text``."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return Drop(f"empty_{what}", repr(value))
+    if not isinstance(value, str):
+        return Drop(f"{what}_not_text", repr(value)[:120])
+    return None
+
+
 class Source(ABC):
     """Common ground of all sources.
 
@@ -83,6 +92,7 @@ class Source(ABC):
         ability: verl's ``ability``.
         license: SPDX identifier of the rows' licence.
         template: Default prompt template.
+        base: Folder that relative paths in the parameters start from; set by the plan of a recipe.
         hints: What a user can do about a reason of drops, shown when a quota cannot be filled.
     """
 
@@ -96,6 +106,7 @@ class Source(ABC):
 
     def __init__(self, params: SourceParams) -> None:
         self.params = params
+        self.base = Path()
 
 
 class FileSource(Source):
@@ -128,13 +139,11 @@ class GenerationRequest:
     Attributes:
         seed: Seed of the recipe.
         count_by_split: Candidates wanted per split; no canonical form may be in two splits.
-        exclude_files: Files whose puzzles must not occur, up to canonical form.
         exclude_identities: Identities of rows that the corpus has from other sources already.
     """
 
     seed: int
     count_by_split: Mapping[str, int]
-    exclude_files: Sequence[Path] = ()
     exclude_identities: Collection[str] = frozenset()
 
 

@@ -24,6 +24,17 @@ def repair_form_feed_frac(text: str) -> str:
     return _FORM_FEED_FRAC.sub(lambda _: "\\frac", text) if "\x0c" in text else text
 
 
+def repair_text(text: str) -> str:
+    r"""Return the text with ``\frac`` repaired and every line end a single line feed.
+
+    A carriage return before a macro's ruin (``\r`` + ``ho``) stays, for `broken_escape` to see.
+    """
+    text = repair_form_feed_frac(text)
+    if "\r" in text and not _RUIN.search(text):
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
 def broken_escape(text: str) -> str | None:
     """Return an excerpt at a control character or ruined macro, ``None`` where all is well."""
     hit = _CONTROL.search(text) or _RUIN.search(text)

@@ -8,14 +8,20 @@ stays under half a second.
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dataflex_data import __version__, cli
 from dataflex_data.core.errors import DataflexError
+
+# Whatever click typer runs on, its own or the package: the class that usage errors derive from.
+_UsageError: Any = next(
+    base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
+)
 
 app = typer.Typer(
     name="dfdata",
@@ -50,10 +56,21 @@ for _module in pkgutil.iter_modules(cli.__path__):
 def main(arguments: list[str] | None = None) -> None:
     """Run ``dfdata`` and exit; no traceback for an error that the user can mend."""
     try:
-        app(arguments, prog_name="dfdata")
+        code = app(arguments, prog_name="dfdata", standalone_mode=False)
+    except _UsageError as error:
+        error.show()
+        sys.exit(2)
     except DataflexError as error:
         typer.echo(f"dfdata: error: {error}", err=True)
         sys.exit(2)
+    except (typer.Abort, KeyboardInterrupt):
+        typer.echo("dfdata: interrupted; what stood at the output is as it was", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader, such as head, went away: no error of ours, and nothing to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _CONDITION = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)\s*(==|!=|<=|>=|=|<|>|~)\s*(.*)", re.S)
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "==": operator.eq,
@@ -47,17 +48,17 @@ def show(
     json: Json = False,
 ) -> None:
     """Print rows of each domain as a person reads them."""
-    from dataflex_data.builders.corpus import read_split
-    from dataflex_data.core.parquet import read_manifest
+    from dataflex_data.builders.corpus import corpus_manifest, read_split
     from dataflex_data.core.schema import SPLITS
     from dataflex_data.reporting.terminal import print_json
 
-    manifest = read_manifest(folder)
+    folder = folder.expanduser()
+    manifest = corpus_manifest(folder)
     if split not in SPLITS:
         raise ConfigError("--split", [f"{split!r} is not one of {', '.join(SPLITS)}"])
     if not manifest["rows"][split]["total"]:
         raise InputDataError(f"{folder}: has no {split} rows; give the other --split")
-    table = read_split(folder.expanduser(), split)
+    table = read_split(folder, split)
     keeps = _conditions(where or [], table)
     shown: dict[str, list[dict[str, Any]]] = {name: [] for name in manifest["domains"]}
     for record in table.to_pylist():
@@ -72,6 +73,8 @@ def show(
         _print_record(record)
     if not found:
         typer.echo(f"no row of {split} fits {' and '.join(where or [])}")
+        for name, values in _known_values(where or [], table).items():
+            typer.echo(f"{name} is one of: {', '.join(values)}")
 
 
 def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,6 +119,14 @@ def _conditions(texts: list[str], table: pa.Table) -> list[Callable[[Mapping[str
     return found
 
 
+def _known_values(texts: list[str], table: pa.Table, limit: int = 12) -> dict[str, list[str]]:
+    """Return the values of each text field that a condition names, where they are few."""
+    names = [match[1].split(".")[-1] for text in texts if (match := _CONDITION.fullmatch(text))]
+    rows = [_flat(record) for record in table.to_pylist()]
+    found = {name: sorted({str(row[name]) for row in rows}) for name in names}
+    return {name: values for name, values in found.items() if len(values) <= limit}
+
+
 def _condition(name: str, sign: str, value: object) -> Callable[[Mapping[str, Any]], bool]:
     if sign == "~":
         return lambda flat: str(value).casefold() in str(flat[name]).casefold()
@@ -138,8 +149,13 @@ def _print_record(record: Mapping[str, Any]) -> None:
             details += f"  {name} {extra[name]:g}"
     body: list[Text] = []
     for message in record["prompt"]:
-        body += [Text(message["role"], style="bold"), Text(message["content"]), Text("")]
+        body += [Text(message["role"], style="bold"), Text(_visible(message["content"])), Text("")]
     body.append(Text("gold", style="bold"))
-    body.append(Text(record["reward_model"]["ground_truth"]))
+    body.append(Text(_visible(record["reward_model"]["ground_truth"])))
     title = f"{record['domain']}  {record['data_source']}  {extra['split']} row {extra['index']}"
     console().print(Panel(Group(*body), title=Text(title), subtitle=Text(details), box=box.ROUNDED))
+
+
+def _visible(text: str) -> str:
+    """Return the text with control characters written out: a corpus must not drive a terminal."""
+    return _CONTROL.sub(lambda hit: f"\\x{ord(hit[0]):02x}", text)

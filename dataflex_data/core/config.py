@@ -5,6 +5,7 @@ Unknown keys are errors with near matches: a mistyped parameter must never vanis
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,11 @@ from pydantic_core import ErrorDetails
 from dataflex_data.core.errors import ConfigError, InputDataError, did_you_mean
 
 M = TypeVar("M", bound=BaseModel)
+
+_TOO_DEEP = "is nested too deeply, or a part of it refers to itself"
+_INSTANCE = re.compile(r" or instance of \w+")
+# pydantic speaks of Python's types, a YAML file has others.
+_WORDS = (("valid tuple", "list"), ("valid dictionary", "mapping"), ("Tuple", "List"))
 
 
 class Config(BaseModel):
@@ -42,8 +48,14 @@ def parse_config(model: type[M], data: Mapping[str, Any], where: str) -> M:
         )
     try:
         return model.model_validate(_lists_to_tuples(data))
+    except RecursionError:
+        raise ConfigError(where, [_TOO_DEEP]) from None
     except ValidationError as error:
-        raise ConfigError(where, [_sentence(model, detail) for detail in error.errors()]) from None
+        details = error.errors()
+        raise ConfigError(
+            where,
+            [_sentence(model, detail) for detail in details if not _is_echo(detail, details)],
+        ) from None
 
 
 def load_yaml(path: Path) -> dict[str, Any]:
@@ -70,6 +82,8 @@ def parse_yaml(text: str, where: str) -> dict[str, Any]:
         data = loader.get_single_data()
     except yaml.YAMLError as error:
         raise InputDataError(f"{where}: is not valid YAML: {error}") from None
+    except RecursionError:
+        raise InputDataError(f"{where}: {_TOO_DEEP}") from None
     finally:
         loader.dispose()
     if loader.duplicates:
@@ -119,11 +133,23 @@ def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
     if kind == "missing":
         return f"key `{key}` is missing"
     message = detail["msg"].removeprefix("Value error, ")
+    for theirs, ours in _WORDS:
+        message = message.replace(theirs, ours)
+    message = _INSTANCE.sub("", message)
     if not location:
         return message
     shown = repr(detail["input"])
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
     return f"key `{key}`: {message[0].lower() + message[1:]} (got {shown})"
+
+
+def _is_echo(detail: ErrorDetails, details: Sequence[ErrorDetails]) -> bool:
+    """Return whether a list is called too short only because its items are faulty themselves."""
+    location = detail["loc"]
+    return detail["type"] == "too_short" and any(
+        other["loc"][: len(location)] == location and len(other["loc"]) > len(location)
+        for other in details
+    )
 
 
 def _is_union_tag(part: str | int) -> bool:

@@ -17,7 +17,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -69,9 +69,21 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError) as error:
         raise InputDataError(f"{path}: cannot be read as JSON: {error}") from None
-    if not isinstance(data, dict) or "files" not in data or "kind" not in data:
+    if not _is_manifest(data):
         raise InputDataError(f"{path}: is not a manifest of dataflex-data (keys kind and files)")
-    return data
+    return dict(data)
+
+
+def _is_manifest(data: object) -> bool:
+    return (
+        isinstance(data, dict)
+        and isinstance(data.get("kind"), str)
+        and isinstance(data.get("files"), dict)
+        and all(
+            isinstance(entry, dict) and isinstance(entry.get("sha256"), str)
+            for entry in data["files"].values()
+        )
+    )
 
 
 def file_sha256(path: Path) -> str:
@@ -115,11 +127,7 @@ def check_output_folder(out: Path, *, force: bool) -> Path:
                 f"{out}: exists already and is not empty; choose another --out, or replace it "
                 "with --force"
             )
-        if not (out / MANIFEST_NAME).is_file():
-            raise OutputError(
-                f"{out}: holds no {MANIFEST_NAME}, so it was not written by dfdata and --force "
-                "does not delete it; choose another --out"
-            )
+        _refuse_what_is_not_ours(out)
     ancestor = out.parent
     while not ancestor.exists():
         ancestor = ancestor.parent
@@ -128,6 +136,68 @@ def check_output_folder(out: Path, *, force: bool) -> Path:
     if not os.access(ancestor, os.W_OK | os.X_OK):
         raise OutputError(f"{out}: cannot be created, {ancestor} is not writable")
     return out
+
+
+def _refuse_what_is_not_ours(out: Path) -> None:
+    """Let a folder be replaced only where all of it was written by us.
+
+    Raises:
+        OutputError: It has no manifest of ours, or files that its manifest does not list.
+    """
+    try:
+        listed = read_manifest(out)["files"]
+    except InputDataError:
+        raise OutputError(
+            f"{out}: holds no {MANIFEST_NAME} of ours, so it was not written by dfdata and --force "
+            "does not delete it; choose another --out"
+        ) from None
+    foreign = sorted(
+        name
+        for name in (path.relative_to(out).as_posix() for path in out.rglob("*"))
+        if name not in listed
+        and name != MANIFEST_NAME
+        and not any(known.startswith(f"{name}/") for known in listed)
+    )
+    if foreign:
+        shown = ", ".join(foreign[:5]) + (" ..." if len(foreign) > 5 else "")
+        raise OutputError(
+            f"{out}: holds files that dfdata did not write ({shown}), and --force does not delete "
+            "them; move them away, or choose another --out"
+        )
+
+
+def check_output_file(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> Path:
+    """Return ``path`` made absolute, after checking that it may be written; changes nothing.
+
+    Args:
+        path: A file to write.
+        force: Allow an existing file to be replaced.
+        inputs: Files and folders that are read, and must never be replaced.
+
+    Raises:
+        OutputError: It exists and ``force`` is not given, is no regular file, is one of the
+            inputs, or lies where no file can be made.
+    """
+    path = Path(os.path.abspath(Path(path).expanduser()))
+    if path.exists():
+        if path.is_dir():
+            raise OutputError(f"{path}: is a folder; give a file's name")
+        if not path.is_file():
+            raise OutputError(f"{path}: is a device, not a file; give a file's name")
+        if any(Path(other).expanduser().resolve() == path.resolve() for other in inputs):
+            raise OutputError(f"{path}: is read by this very command; give another name")
+        if not force:
+            raise OutputError(
+                f"{path}: exists already; give another name, or replace it with --force"
+            )
+    ancestor = path.parent
+    while not ancestor.exists():
+        ancestor = ancestor.parent
+    if not ancestor.is_dir():
+        raise OutputError(f"{path}: cannot be created, {ancestor} is a file")
+    if not os.access(ancestor, os.W_OK | os.X_OK):
+        raise OutputError(f"{path}: cannot be created, {ancestor} is not writable")
+    return path
 
 
 @contextmanager
@@ -156,7 +226,7 @@ def replace_folder(out: Path, *, force: bool) -> Iterator[Path]:
         for path in partial.rglob("*"):
             _fsync(path)
         _fsync(partial)
-        _swap_in(partial, out)
+        _swap_in(partial, out, force=force)
         _fsync(out.parent)
     except OSError as error:
         if isinstance(error, DataflexError):
@@ -176,8 +246,9 @@ def replace_file(path: Path) -> Iterator[Path]:
     path = Path(os.path.abspath(Path(path).expanduser()))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise OutputError(f"{path}: is a folder; give a file's name")
+        if path.exists() and not path.is_file():
+            kind = "folder" if path.is_dir() else "device"
+            raise OutputError(f"{path}: is a {kind}; give a file's name")
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         os.close(handle)
     except OSError as error:
@@ -221,9 +292,9 @@ def _output_error(out: Path, error: OSError) -> OutputError:
         return error
     reason = error.strerror or str(error)
     remedy = (
-        "free some space, or give an --out on another disk"
+        "free some space, or write to another disk"
         if error.errno in {errno.ENOSPC, errno.EDQUOT}
-        else "give an --out that can be written"
+        else "give a place that can be written"
     )
     return OutputError(f"{out}: cannot be written ({reason}); {remedy}. Nothing was changed there")
 
@@ -250,10 +321,22 @@ def _is_alive(leftover: Path) -> bool:
     return True
 
 
-def _swap_in(partial: Path, out: Path) -> None:
-    """Make ``partial`` stand at ``out``; what stood there then stands at ``partial``."""
-    if not out.exists():
-        partial.rename(out)
+def _swap_in(partial: Path, out: Path, *, force: bool) -> None:
+    """Make ``partial`` stand at ``out``; what stood there then stands at ``partial``.
+
+    Raises:
+        OutputError: Another command wrote ``out`` in the meantime, and ``force`` is not given.
+    """
+    if not force or not out.exists():
+        try:
+            partial.rename(out)  # takes the place of an empty folder, never of a full one
+        except OSError as error:
+            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                raise
+            raise OutputError(
+                f"{out}: was written by another command meanwhile; choose another --out, or "
+                "replace it with --force"
+            ) from None
         return
     if _exchange(partial, out):
         return

@@ -179,8 +179,8 @@ def record_problems(record: dict[str, object]) -> Iterator[str]:
             content = message.get("content") if isinstance(message, dict) else None
             if not isinstance(content, str) or not content.strip():
                 yield f"`prompt[{number}].content` is empty or not text: {content!r}"
-            elif has_lone_surrogate(content):
-                yield f"`prompt[{number}].content` has a lone surrogate: {excerpt(content)}"
+            elif problem := _unwritable(content):
+                yield f"`prompt[{number}].content` has {problem}: {excerpt(content)}"
             if not isinstance(message, dict) or message.get("role") not in {
                 "system",
                 "user",
@@ -191,9 +191,22 @@ def record_problems(record: dict[str, object]) -> Iterator[str]:
     gold = reward_model.get("ground_truth") if isinstance(reward_model, dict) else None
     if not isinstance(gold, str) or not gold.strip():
         yield f"`reward_model.ground_truth` is empty or not text: {gold!r}"
+    elif problem := _unwritable(gold):
+        yield f"`reward_model.ground_truth` has {problem}: {excerpt(gold)}"
+    extra = record["extra_info"]
+    for name, value in extra.items() if isinstance(extra, dict) else ():
+        for text in value if isinstance(value, list) else (value,):
+            if isinstance(text, str) and (problem := _unwritable(text)):
+                yield f"`extra_info.{name}` has {problem}: {excerpt(text)}"
     domain = record["domain"]
     if not isinstance(domain, str) or not domain.strip():
         yield f"`domain` is empty or not text: {domain!r}"
+
+
+def _unwritable(text: str) -> str | None:
+    if has_lone_surrogate(text):
+        return "a lone surrogate"
+    return "a NUL character" if "\x00" in text else None
 
 
 def schema_problems(schema: pa.Schema) -> list[str]:

@@ -106,6 +106,56 @@ def test_a_bad_row_is_dropped_by_name_and_the_rest_is_built(
     assert (row["reason"], row["file"], row["row"]) == (reason, "g.jsonl", 401)
 
 
+def test_kept_dropped_rows_never_cost_another_file(
+    made_sources: Path, tmp_path: Path, cli: Cli
+) -> None:
+    source = write_jsonl(tmp_path / "g.jsonl", gsm8k_records(400))
+    before = source.read_bytes()
+    build = (*SMOKE, "--sources-dir", made_sources, "--source", f"gsm8k={source}")
+    out = tmp_path / "out"
+    for place, part in (
+        (source, "is read by this very command"),
+        (out / "dropped.jsonl", "lies in the corpus folder"),
+        (tmp_path, "is a folder"),
+        (Path("/dev/null"), "is a device"),
+    ):
+        result = cli(*build, "--out", out, "--keep-dropped", place, "--force")
+        assert result.code == 2, place
+        assert part in result.err
+        assert not out.exists()
+    assert source.read_bytes() == before
+    assert cli(*build, "--out", out, "--keep-dropped", tmp_path / "d.jsonl").code == 0
+    again = cli(*build, "--out", tmp_path / "b", "--keep-dropped", tmp_path / "d.jsonl")
+    assert again.code == 2
+    assert "exists already" in again.err
+
+
+@pytest.mark.parametrize("seed", ["-1", "99999999999999999999999"])
+def test_a_seed_out_of_range_is_refused(tmp_path: Path, cli: Cli, seed: str) -> None:
+    result = cli("build", "--recipe", "logic_offline", "--seed", seed, "--out", tmp_path / "out")
+    assert result.code == 2
+    assert "--seed must be at least 0" in result.err
+
+
+def test_relative_paths_start_at_the_recipes_folder(
+    tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipes").mkdir()
+    write_jsonl(tmp_path / "recipes" / "mine.jsonl", gsm8k_records(60))
+    recipe = tmp_path / "recipes" / "mine.yaml"
+    recipe.write_text(
+        "recipe: 1\nname: mine\nseed: 1\ndomains:\n  math:\n    count: 20\n    sources:\n"
+        "      - source: jsonl\n        fraction: 1.0\n        params:\n"
+        "          {path: mine.jsonl, verifier: math, license: MIT,"
+        " columns: {question: question, gold: n}}\n"
+    )
+    records = [{**record, "n": number} for number, record in enumerate(gsm8k_records(60))]
+    write_jsonl(tmp_path / "recipes" / "mine.jsonl", records)
+    monkeypatch.chdir("/")
+    result = cli("build", "--recipe", recipe, "--out", tmp_path / "out")
+    assert result.code == 0, result.err
+
+
 def test_prompts_written_by_pandas_are_read_as_messages(
     made_sources: Path, tmp_path: Path, cli: Cli
 ) -> None:

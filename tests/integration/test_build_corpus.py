@@ -387,8 +387,8 @@ elif moment == "before the swap":
     parquet._swap_in = die
 else:
     swap = parquet._swap_in
-    def swap_and_die(partial, out):
-        swap(partial, out); die()
+    def swap_and_die(partial, out, *, force):
+        swap(partial, out, force=force); die()
     parquet._swap_in = swap_and_die
 from dataflex_data.pipeline import build
 build("three_domain_smoke", sys.argv[2], sources_dir=Path(sys.argv[3]), seed=5, force=True)
@@ -509,6 +509,12 @@ def test_show_answers_a_wrong_condition(smoke: Path, cli: Cli, where: str, part:
     assert part in result.err
 
 
+def test_show_says_which_values_there_are(smoke: Path, cli: Cli) -> None:
+    result = cli("show", smoke, "--where", "source=gsm8k")
+    assert result.code == 0
+    assert "openai/gsm8k" in result.out
+
+
 def test_show_and_verify_refuse_what_is_no_corpus(tmp_path: Path, cli: Cli) -> None:
     for verb in ("show", "verify"):
         result = cli(verb, tmp_path)
@@ -521,6 +527,71 @@ def test_verify_passes_a_whole_corpus(smoke: Path, cli: Cli) -> None:
     assert result.code == 0
     assert "problems" not in result.out
     assert json.loads(cli("verify", smoke, "--json").out)["ok"] is True
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("rows", "train", "total"), 41),
+        (("licenses",), ["MIT"]),
+        (("sources",), {}),
+        (("recipe", "seed"), 99),
+        (("name",), 5),
+        (("schema_version",), 2),
+    ],
+)
+def test_verify_finds_a_manifest_edited_by_hand(
+    smoke: Path, tmp_path: Path, cli: Cli, path: tuple[str, ...], value: Any
+) -> None:
+    import shutil
+
+    out = tmp_path / "out"
+    shutil.copytree(smoke, out)
+    data = manifest(out)
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    (out / "manifest.json").write_text(json.dumps(data))
+    result = cli("verify", out)
+    assert result.code == 1
+    assert "manifest.json: was changed after it was written" in result.out
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("rows", None), ("files", None), ("rows", {"train": 3}), ("domains", 1)]
+)
+def test_verify_and_show_refuse_a_garbled_manifest(
+    smoke: Path, tmp_path: Path, cli: Cli, key: str, value: Any
+) -> None:
+    import shutil
+
+    out = tmp_path / "out"
+    shutil.copytree(smoke, out)
+    (out / "manifest.json").write_text(json.dumps({**manifest(out), key: value}))
+    for verb in ("verify", "show"):
+        result = cli(verb, out)
+        assert result.code == 2
+        assert "manifest" in result.err
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 cut", None])
+def test_verify_reports_a_broken_or_missing_parquet_as_a_finding(
+    smoke: Path, tmp_path: Path, cli: Cli, content: bytes | None
+) -> None:
+    import shutil
+
+    out = tmp_path / "out"
+    shutil.copytree(smoke, out)
+    if content is None:
+        (out / "train.parquet").unlink()
+    else:
+        (out / "train.parquet").write_bytes(content)
+    assert cli("verify", out).code == 1
+
+
+def _break_route(row: dict[str, Any]) -> None:
+    row["data_source"] = "dataflex/unknown"
 
 
 def _break_gold(row: dict[str, Any]) -> None:
@@ -547,6 +618,7 @@ def _break_domain(row: dict[str, Any]) -> None:
         (_break_twin, "no two rows alike, splits apart"),
         (_break_letter, "gold scores 1, a wrong answer 0"),
         (_break_domain, "counts against the manifest"),
+        (_break_route, "gold scores 1, a wrong answer 0"),
     ],
 )
 def test_verify_finds_what_was_changed(

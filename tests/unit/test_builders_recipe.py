@@ -18,6 +18,7 @@ from dataflex_data.builders.recipe import (
     recipe_names,
     split_counts,
 )
+from dataflex_data.core.config import parse_yaml
 from dataflex_data.core.errors import ConfigError, InputDataError, UnknownNameError
 
 GOOD: dict[str, Any] = {
@@ -105,6 +106,8 @@ def test_all_faults_come_together_with_near_matches() -> None:
         ({"source": "gsm8k", "fraction": 1}, "written with a decimal point"),
         ({"source": "gsm8k", "fraction": 1.5}, "less than or equal to 1"),
         ({"source": "gsm8k", "fraction": 0.0}, "greater than 0"),
+        ({"source": "gsm8k", "fraction": float("nan")}, "less than or equal to 1"),
+        ({"source": "gsm8k", "fraction": float("inf")}, "less than or equal to 1"),
         ({"source": "gsm8k", "count": 0}, "greater than or equal to 1"),
         ({"source": "gsm8k"}, "exactly one of `count` and `fraction`"),
         ({"source": "gsm8k", "count": 10, "fraction": 1.0}, "exactly one of"),
@@ -140,6 +143,24 @@ def test_all_faults_come_together_with_near_matches() -> None:
 )
 def test_a_faulty_entry_is_named(entry: dict[str, Any], part: str) -> None:
     assert part in "\n".join(faults({"count": 10, "sources": [entry]}))
+
+
+def test_a_faulty_entry_does_not_count_as_a_missing_one() -> None:
+    found = faults({"count": 10, "sources": [{"source": "gsm8k", "fraction": 1}]})
+    assert len(found) == 1, found
+    assert "written with a decimal point" in found[0]
+
+
+def test_what_refers_to_itself_or_nests_too_deeply_is_said_in_words() -> None:
+    with pytest.raises(ConfigError, match="refers to itself"):
+        parse_recipe(parse_yaml("a: &a [*a]\n", "r.yaml"), "r.yaml")
+    with pytest.raises(InputDataError, match="nested too deeply"):
+        parse_yaml("a: " + "[" * 5000, "r.yaml")
+
+
+def test_domains_have_plain_names() -> None:
+    domain = GOOD["domains"]["math"]
+    assert "domains" in "\n".join(faults(domains={"../x|y": domain}))
 
 
 def test_two_entries_need_two_names() -> None:

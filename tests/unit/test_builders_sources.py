@@ -61,6 +61,7 @@ def test_gsm8k_negative_and_large_golds(final: str, gold: str) -> None:
         (gsm8k(None), "empty_gold"),
         (gsm8k("x\n#### 5", "  "), "empty_question"),
         (gsm8k("x\n#### 5", None), "empty_question"),
+        (gsm8k("x\n#### 5", 5), "question_not_text"),
     ],
 )
 def test_gsm8k_drops(record: dict[str, Any], expected: str) -> None:
@@ -95,6 +96,10 @@ def test_dapo_golds_of_23_digits_stay_exact_text() -> None:
     assert parsed("math_dapo", dapo(PREFIX + "Find $x$." + SUFFIX, gold)).gold == gold
 
 
+def test_dapo_integer_golds_of_other_copies_are_taken() -> None:
+    assert parsed("math_dapo", dapo(PREFIX + "Find $x$." + SUFFIX, 7)).gold == "7"
+
+
 def test_dapo_form_feed_becomes_frac_again() -> None:
     content = PREFIX + "Find $\x0crac{1}{2} + 1$." + SUFFIX
     candidate = parsed("math_dapo", dapo(content, "3"))
@@ -118,6 +123,7 @@ def test_dapo_bare_prompts_only_where_the_recipe_says_so() -> None:
         (dapo(PREFIX + "Find $x$." + SUFFIX, ""), "empty_gold"),
         (dapo(PREFIX + "Find $x$." + SUFFIX, None), "empty_gold"),
         (dapo(PREFIX + "Find $x$." + SUFFIX, "7.5"), "gold_not_an_integer"),
+        (dapo(PREFIX + "Find $x$." + SUFFIX, 7.0), "gold_not_text"),
         (dapo(None), "prompt_not_one_message"),
         (dapo("x", role="system"), "prompt_not_one_message"),
         ({**dapo("x"), "prompt": "[{'role': 'user'}]"}, "prompt_not_one_message"),
@@ -154,7 +160,7 @@ def test_deepscaler_level_is_the_difficulty_where_there_is_one() -> None:
         (deep("3", ""), "empty_question"),
         (deep("\\text{(C)}"), "gold_is_an_option_letter"),
         (deep("B"), "gold_is_an_option_letter"),
-        (deep("24", "Which? A) $12$\nB) $24$\nC) $36$"), "inline_options"),
+        (deep(24), "gold_not_text"),
         (deep("3", "fi\x0cnd x"), "broken_escape"),
     ],
 )
@@ -204,6 +210,8 @@ def test_sciq_support_may_be_missing() -> None:
         (sciq(answer=" "), "empty_gold"),
         (sciq(answer=None), "empty_gold"),
         (sciq(distractor2=""), "empty_option"),
+        (sciq(distractor2=7), "option_not_text"),
+        (sciq(question=[1]), "question_not_text"),
         (sciq(question=None), "empty_question"),
     ],
 )
@@ -277,6 +285,7 @@ def test_a_table_drops(record: dict[str, Any], expected: str) -> None:
         (own(verifier="choice"), "`columns.options` goes with `verifier: choice`"),
         (own(verifier="regex"), "verifier"),
         (own(licence="MIT"), "did you mean 'license'"),
+        (own(license="MIT |\n"), "license"),
         (own(columns={"question": "q"}), "`columns.gold` is missing"),
     ],
 )

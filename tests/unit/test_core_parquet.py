@@ -12,6 +12,7 @@ import pytest
 from dataflex_data.core import parquet
 from dataflex_data.core.errors import InputDataError, OutputError
 from dataflex_data.core.parquet import (
+    check_output_file,
     check_output_folder,
     dump_json,
     folder_digests,
@@ -25,7 +26,7 @@ from dataflex_data.core.parquet import (
 
 def fill(folder: Path, text: str) -> None:
     (folder / "data.txt").write_text(text)
-    write_json({"kind": "corpus", "files": {}}, folder / "manifest.json")
+    write_json({"kind": "corpus", "files": folder_digests(folder)}, folder / "manifest.json")
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -117,9 +118,59 @@ def test_force_never_deletes_what_is_not_ours(tmp_path: Path) -> None:
     mine = tmp_path / "thesis"
     mine.mkdir()
     (mine / "chapter.txt").write_text("words")
-    with pytest.raises(OutputError, match="not written by dfdata"):
-        check_output_folder(mine, force=True)
+    for manifest in (None, "{}", '{"name": "webapp"}', '{"kind": "corpus", "files": {}}'):
+        if manifest is not None:
+            (mine / "manifest.json").write_text(manifest)
+        with pytest.raises(OutputError, match=r"dfdata did not write|not written by dfdata"):
+            check_output_folder(mine, force=True)
     assert (mine / "chapter.txt").exists()
+
+
+def test_notes_beside_our_files_are_not_deleted(tmp_path: Path) -> None:
+    with replace_folder(tmp_path / "out", force=False) as folder:
+        (folder / "sub").mkdir()
+        (folder / "sub" / "data.txt").write_text("x")
+        write_json({"kind": "corpus", "files": folder_digests(folder)}, folder / "manifest.json")
+    check_output_folder(tmp_path / "out", force=True)
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"notes\.txt"):
+        check_output_folder(tmp_path / "out", force=True)
+
+
+def test_of_two_builds_at_once_the_second_is_refused(tmp_path: Path) -> None:
+    with (
+        pytest.raises(OutputError, match="by another command meanwhile"),
+        replace_folder(tmp_path / "out", force=False) as folder,
+    ):
+        fill(folder, "slow")
+        (tmp_path / "out").mkdir()
+        fill(tmp_path / "out", "fast")
+    assert (tmp_path / "out" / "data.txt").read_text() == "fast"
+    assert leftovers(tmp_path) == []
+
+
+def test_a_file_is_replaced_only_when_asked_and_never_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    assert check_output_file(path, force=False) == path
+    path.write_text("old")
+    with pytest.raises(OutputError, match="exists already"):
+        check_output_file(path, force=False)
+    assert check_output_file(path, force=True) == path
+    with pytest.raises(OutputError, match="is read by this very command"):
+        check_output_file(path, force=True, inputs=[tmp_path / "." / "x.jsonl"])
+    with pytest.raises(OutputError, match="is a folder"):
+        check_output_file(tmp_path, force=True)
+    with pytest.raises(OutputError, match=r"x\.jsonl is a file"):
+        check_output_file(path / "below", force=True)
+
+
+def test_a_device_is_never_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # stands for /dev/null: neither a folder nor a regular file
+    with pytest.raises(OutputError, match="is a device"):
+        check_output_file(tmp_path / "pipe", force=True)
+    with pytest.raises(OutputError, match="is a device"), replace_file(tmp_path / "pipe"):
+        pass
+    assert not (tmp_path / "pipe").is_file()
 
 
 def test_a_file_or_a_link_in_the_way_is_refused(tmp_path: Path) -> None:

@@ -111,9 +111,12 @@ def test_excluded_files_keep_their_puzzles_out(tmp_path: Path) -> None:
     extra.append({"n_people": -1, "raw_question": "1 + 1?"})
     corpus.write_text("".join(json.dumps({"extra_info": e}) + "\n" for e in extra))
     source = KnightsAndKnaves(
-        parse_config(KnightsParams, {"people": [3], "exclude": [str(quizzes)]}, "test")
+        parse_config(
+            KnightsParams, {"people": [3], "exclude": [str(quizzes), "corpus.jsonl"]}, "test"
+        )
     )
-    made = source.generate(GenerationRequest(4, {"train": 200}, exclude_files=[corpus]))
+    source.base = tmp_path
+    made = source.generate(GenerationRequest(4, {"train": 200}))
     assert [note.split(" (")[0] for note in made.notes] == ["quizzes.jsonl", "corpus.jsonl"]
     assert "its 120 puzzles" in made.notes[0]
     forms = {c.canonical for c in made.candidates_by_split["train"]}

@@ -27,6 +27,7 @@ REWEIGHT = {
     "scorer": {"name": "advantage_magnitude"},
     "actuator": {"name": "softmax"},
 }
+GRESO = {"mechanism": "select", "actuator": {"name": "greso"}}
 MIX = {"mechanism": "mix", "actuator": {"name": "reward_gap"}}
 
 
@@ -170,10 +171,16 @@ REFUSALS: list[tuple[str, dict[str, Any] | None, dict[str, Any], list[str]]] = [
         ["KL loss", "mode=drop"],
     ),
     (
-        "a pre-rollout selector",
-        {"mechanism": "select", "actuator": {"name": "greso"}},
+        "a pre-rollout selector beside a mixture",
+        {"policies": [MIX, GRESO]},
+        {"data__gen_batch_size": 1},
+        ["greso", "quota", "dapo_dynamic"],
+    ),
+    (
+        "a pre-rollout selector that gets prompts in batches",
+        GRESO,
         {},
-        ["greso", "not supported"],
+        ["greso", "set data.gen_batch_size=1"],
     ),
     ("distillation", SELECT, {"distillation__enabled": True}, ["distillation"]),
     (

@@ -59,7 +59,7 @@ _SPEECHES = (
     '{0} insists that {claim}.',
     'Then {0} speaks up: "{Claim}."',
     '"{Claim}," is what {0} has to say.',
-    'Asked about the others, {0} replies, "{Claim}."',
+    'When it is their turn, {0} replies, "{Claim}."',
     '{0} swears that {claim}.',
     'You hear from {0}: "{Claim}."',
     '"{Claim}," {0} whispers.',

@@ -11,13 +11,19 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from dataflex_data.builders.source import SOURCES, Candidate, Drop, FileSource, SourceParams
-from dataflex_data.builders.textfix import broken_escape, repair_form_feed_frac
+from dataflex_data.builders.source import (
+    SOURCES,
+    Candidate,
+    Drop,
+    FileSource,
+    SourceParams,
+    text_problem,
+)
+from dataflex_data.builders.textfix import broken_escape, repair_text
 from dataflex_data.core.fetch import HubDataset
 from dataflex_data.verifiers.routes import gold_problem
 
 _OPTION_LETTER = re.compile(r"\(?\s*(?:\\text\s*\{\s*)?\(?[A-E]\)?\s*\}?\s*\)?\.?")
-_INLINE_OPTIONS = re.compile(r"\(?\bA\s*[.):].{1,400}?\(?\bB\s*[.):].{1,400}?\(?\bC\s*[.):]", re.S)
 
 
 class DeepScalerParams(SourceParams):
@@ -52,19 +58,15 @@ class DeepScaler(FileSource):
     def parse(self, record: Mapping[str, Any]) -> Candidate | Drop:
         """Return the problem with its answer string, or why its answer cannot be judged."""
         problem, answer = record["problem"], record["answer"]
-        if not isinstance(problem, str) or not problem.strip():
-            return Drop("empty_question")
-        if not isinstance(answer, str) or not answer.strip():
-            return Drop("empty_gold", repr(answer))
-        question = repair_form_feed_frac(problem).strip()
-        gold = repair_form_feed_frac(answer).strip()
+        unusable = text_problem(problem, "question") or text_problem(answer, "gold")
+        if unusable:
+            return unusable
+        question, gold = repair_text(problem).strip(), repair_text(answer).strip()
         broken = broken_escape(question) or broken_escape(gold)
         if broken:
             return Drop("broken_escape", broken)
         if _OPTION_LETTER.fullmatch(gold):
             return Drop("gold_is_an_option_letter", gold)
-        if _INLINE_OPTIONS.search(question):
-            return Drop("inline_options", question[-120:])
         undecided = gold_problem(self.route, gold)
         if undecided and self.params.profile == "verifiable":
             return Drop(f"gold_{undecided[0]}", f"{undecided[1]}: {gold[:120]}")

@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dataflex_data.builders.source import SOURCES, Candidate, Drop, FileSource
+from dataflex_data.builders.source import SOURCES, Candidate, Drop, FileSource, text_problem
+from dataflex_data.builders.textfix import repair_text
 from dataflex_data.core.fetch import HubDataset
 
 _FINAL = re.compile(r"####[ \t]*([^\n]*)\s*\Z")
@@ -35,10 +36,9 @@ class Gsm8k(FileSource):
     def parse(self, record: Mapping[str, Any]) -> Candidate | Drop:
         """Return the question with the integer after ``####``, its thousands commas removed."""
         question, answer = record["question"], record["answer"]
-        if not isinstance(question, str) or not question.strip():
-            return Drop("empty_question")
-        if not isinstance(answer, str) or not answer.strip():
-            return Drop("empty_gold")
+        problem = text_problem(question, "question") or text_problem(answer, "gold")
+        if problem:
+            return problem
         final = _FINAL.search(answer)
         if final is None or not final[1].strip():
             return Drop("no_final_answer", answer[-80:])
@@ -47,7 +47,7 @@ class Gsm8k(FileSource):
             return Drop("gold_not_an_integer", gold)
         steps = [line for line in answer[: final.start()].splitlines() if line.strip()]
         return Candidate(
-            question=question.strip(),
+            question=repair_text(question).strip(),
             gold=gold.replace(",", ""),
             raw_question=question,
             raw_answer=answer,

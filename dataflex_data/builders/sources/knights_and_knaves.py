@@ -130,7 +130,7 @@ class KnightsAndKnaves(GeneratedSource):
         params = cast(KnightsParams, self.params)
         excluded = set(request.exclude_identities)
         notes = []
-        for path in [*map(Path, params.exclude), *request.exclude_files]:
+        for path in (self.base / Path(name).expanduser() for name in params.exclude):
             forms = excluded_forms(path)
             excluded |= forms
             digest = file_sha256(path.expanduser())

@@ -12,8 +12,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from dataflex_data.builders.source import SOURCES, Candidate, Drop, FileSource, SourceParams
-from dataflex_data.builders.textfix import broken_escape, repair_form_feed_frac
+from dataflex_data.builders.source import (
+    SOURCES,
+    Candidate,
+    Drop,
+    FileSource,
+    SourceParams,
+    text_problem,
+)
+from dataflex_data.builders.textfix import broken_escape, repair_text
 from dataflex_data.core.fetch import HubDataset
 
 PREFIX = (
@@ -48,7 +55,12 @@ class MathDapo(FileSource):
     license = "Apache-2.0"
     columns = ("prompt", "reward_model")
     hints = MappingProxyType(
-        {"wrapper_missing": "set `already_stripped: true` in its params if these are bare problems"}
+        {
+            "wrapper_missing": "set `already_stripped: true` in its params if these are bare "
+            "problems",
+            "prompt_not_one_message": "`prompt` must be a list with one {role: user, content} "
+            "message, as published; read bare texts with the source `jsonl` or `parquet`",
+        }
     )
     dataset = HubDataset(
         repo_id="BytedTsinghua-SIA/DAPO-Math-17k",
@@ -63,9 +75,12 @@ class MathDapo(FileSource):
             return Drop("prompt_not_one_message", repr(record["prompt"])[:200])
         reward_model = record["reward_model"]
         gold = reward_model.get("ground_truth") if isinstance(reward_model, dict) else None
-        if not isinstance(gold, str) or not gold.strip():
-            return Drop("empty_gold", repr(gold))
-        gold = gold.strip()
+        if isinstance(gold, int) and not isinstance(gold, bool):
+            gold = str(gold)  # other people's copies hold integers; a float has lost digits already
+        problem = text_problem(gold, "gold")
+        if problem:
+            return problem
+        gold = str(gold).strip()
         if not _INTEGER.fullmatch(gold):
             return Drop("gold_not_an_integer", gold)
         if text.startswith(PREFIX) and text.endswith(SUFFIX):
@@ -74,7 +89,7 @@ class MathDapo(FileSource):
             question = text
         else:
             return Drop("wrapper_missing", text[:120])
-        fixed = repair_form_feed_frac(question).strip()
+        fixed = repair_text(question).strip()
         if not fixed:
             return Drop("empty_question")
         broken = broken_escape(fixed)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dataflex_data.builders.source import SOURCES, Candidate, Drop, FileSource
+from dataflex_data.builders.source import SOURCES, Candidate, Drop, FileSource, text_problem
+from dataflex_data.builders.textfix import repair_text
 from dataflex_data.core.fetch import HubDataset
 
 _OPTIONS = ("correct_answer", "distractor1", "distractor2", "distractor3")
@@ -39,18 +40,18 @@ class SciQ(FileSource):
     def parse(self, record: Mapping[str, Any]) -> Candidate | Drop:
         """Return the question with its four options, the right one first."""
         question = record["question"]
-        if not isinstance(question, str) or not question.strip():
-            return Drop("empty_question")
         options = [record[column] for column in _OPTIONS]
-        if any(not isinstance(option, str) or not option.strip() for option in options):
-            empty = [c for c, o in zip(_OPTIONS, options, strict=True) if not (o or "").strip()]
-            return Drop("empty_gold" if "correct_answer" in empty else "empty_option", str(empty))
+        problem = text_problem(question, "question") or text_problem(options[0], "gold")
+        for option in options[1:]:
+            problem = problem or text_problem(option, "option")
+        if problem:
+            return problem
         stripped = tuple(option.strip() for option in options)
         if len({option.casefold() for option in stripped}) < len(stripped):
             return Drop("duplicate_options", " | ".join(stripped))
         support = record.get("support")
         return Candidate(
-            question=question.strip(),
+            question=repair_text(question).strip(),
             gold=stripped[0],
             raw_question=question,
             raw_answer=options[0],

@@ -22,6 +22,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from dataflex_data.builders.source import SOURCES, Candidate, Drop, FileSource, SourceParams
+from dataflex_data.builders.textfix import repair_text
 from dataflex_data.core.config import Config
 from dataflex_data.core.schema import UNKNOWN_FLOAT, route_problem
 
@@ -53,7 +54,8 @@ class TableParams(SourceParams):
     """Parameters of `jsonl` and `parquet`.
 
     Attributes:
-        path: File or folder; ``~`` is expanded. ``--source NAME=PATH`` takes its place.
+        path: File or folder; ``~`` is expanded, and a relative path starts at the recipe's folder.
+            ``--source NAME=PATH`` takes its place.
         columns: The column mapping.
         verifier: How responses are judged.
         license: SPDX identifier of the file's licence, written into every row.
@@ -64,7 +66,7 @@ class TableParams(SourceParams):
     path: str | None = None
     columns: ColumnMapping
     verifier: Literal["math", "choice", "logic"]
-    license: str = Field(min_length=1)
+    license: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 .+()-]*$")
     route: str | None = None
     ability: str | None = None
 
@@ -110,7 +112,7 @@ class TableSource(FileSource):
     @property
     def own_path(self) -> Path | None:
         """The path that the recipe names."""
-        return Path(self.params.path).expanduser() if self.params.path else None
+        return self.base / Path(self.params.path).expanduser() if self.params.path else None
 
     def parse(self, record: Mapping[str, Any]) -> Candidate | Drop:
         """Return the mapped columns as a candidate."""
@@ -133,7 +135,7 @@ class TableSource(FileSource):
         known = isinstance(difficulty, int | float) and math.isfinite(difficulty)
         support = record.get(mapping.support) if mapping.support else None
         return Candidate(
-            question=raw_question.strip(),
+            question=repair_text(raw_question).strip(),
             gold=gold,
             raw_question=raw_question,
             raw_answer=str(raw_gold),
