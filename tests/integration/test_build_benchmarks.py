@@ -91,7 +91,7 @@ def test_benchmarks_for_a_recipe_without_use_for_them_are_refused(
         *("--benchmark-file", f"mine={leaked}"),
     )
     assert result.code == 2
-    assert "it has no `decontaminate`" in result.err
+    assert "the recipe has no `decontaminate`" in result.err
 
 
 def test_puzzles_of_an_evaluation_set_do_not_come_back_under_other_names(
