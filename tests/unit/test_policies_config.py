@@ -382,3 +382,16 @@ class TestCli:
             [sys.executable, "-c", script], capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_quickstart_runs_and_its_control_keeps_as_many_groups(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    import runpy
+
+    example = Path(__file__).resolve().parents[2] / "examples" / "policies_quickstart.py"
+    runpy.run_path(str(example), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    kept = [line.split("groups kept: ")[1].split(";")[0] for line in lines]
+    assert len(lines) == 6
+    assert kept[:3] == kept[3:]
