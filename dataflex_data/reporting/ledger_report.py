@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Series: TypeAlias = npt.NDArray[np.float64]
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
-_SPARK_WIDTH = 32
+_SPARK_WIDTH = 24
 _TOTALS = ("generated_tokens", "kept_tokens", "updated_tokens")
 
 
