@@ -82,7 +82,8 @@ def sparkline(values: Series, width: int = _SPARK_WIDTH) -> str:
     if not good.any():
         return " " * values.size
     low, high = values[good].min(), values[good].max()
-    span = high - low
+    # Differences of the size of rounding are none.
+    span = high - low if high - low > 1e-9 * max(abs(low), abs(high)) else 0.0
     return "".join(
         " "
         if not np.isfinite(value)

@@ -255,6 +255,34 @@ class TestOwnComponents:
         own["params"] = {"powr": 2.0}
         assert "did you mean 'power'" in refusal(config)
 
+    @pytest.mark.parametrize("kind", ["scorer", "selector", "reweighter"])
+    def test_other_distributions_register_through_entry_points(
+        self, kind: str, tmp_path: Path
+    ) -> None:
+        """A real distribution on the path, in a process of its own."""
+        import subprocess
+
+        method = {"scorer": "score", "selector": "keep", "reweighter": "weights"}[kind]
+        (tmp_path / "their_plugin.py").write_text(
+            f"from dataflex_data.policies import {kind.capitalize()}, register_{kind}\n"
+            f"@register_{kind}('theirs')\n"
+            f"class Theirs({kind.capitalize()}):\n"
+            f"    def {method}(self, *given, **more): return None\n"
+        )
+        info = tmp_path / "theirs-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[dataflex_data.{kind}s]\ntheirs = their_plugin\n")
+        script = (
+            f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+            "from dataflex_data.policies import component\n"
+            f"component.build(component.{kind.upper()}S, 'theirs')\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+
     def test_a_wrong_declaration_is_refused_where_it_is_written(self) -> None:
         with pytest.raises(ConfigError, match="granularity 'promt' is not one of"):
             type("Bad", (component.Scorer,), {"granularity": "promt"})

@@ -138,6 +138,7 @@ def test_a_ledger_without_selection_is_refused(tmp_path: Path) -> None:
 def test_sparkline() -> None:
     assert sparkline(np.array([0.0, 7.0, np.nan, 3.5])) == "▁█ ▅"
     assert sparkline(np.array([2.0, 2.0])) == "▁▁"
+    assert sparkline(np.array([0.3, 0.1 + 0.2])) == "▁▁"
     # A hundred values in ten stretches of ten, whose means are 4.5, 14.5, ...
     assert sparkline(np.arange(100.0), 8) == "▁▂▃▄▅▆▇█"
 
