@@ -112,9 +112,7 @@ def write_sources(folder: Path, count: int = 400) -> Path:
     write_jsonl(folder / "gsm8k" / "train.jsonl", gsm8k_records(count))
     write_parquet(folder / "math_dapo" / "data" / "dapo-math-17k.parquet", dapo_records(count))
     write_jsonl(folder / "deepscaler" / "train.jsonl.gz", deepscaler_records(count))
-    write_parquet(
-        folder / "sciq" / "data" / "train-00000-of-00001.parquet", sciq_records(count)
-    )
+    write_parquet(folder / "sciq" / "data" / "train-00000-of-00001.parquet", sciq_records(count))
     return folder
 
 

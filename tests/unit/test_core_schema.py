@@ -108,8 +108,10 @@ def test_every_break_of_a_row_is_named(changes: dict[str, Any], part: str) -> No
 
 
 def test_a_foreign_schema_is_named_field_by_field() -> None:
-    table = rows_to_table([ROW], "train").drop_columns(["domain"]).append_column(
-        "extra", pa.array(["x"])
+    table = (
+        rows_to_table([ROW], "train")
+        .drop_columns(["domain"])
+        .append_column("extra", pa.array(["x"]))
     )
     assert schema_problems(table.schema) == [
         "column `domain` is missing",
