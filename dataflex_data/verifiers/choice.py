@@ -12,7 +12,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dataflex_data.core.types import Verdict
-from dataflex_data.verifiers.extraction import after_thinking, last_boxes, plain_unicode
+from dataflex_data.verifiers.extraction import (
+    after_thinking,
+    last_boxes,
+    lowered,
+    plain_unicode,
+)
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DEFAULT_OPTIONS = 10
@@ -182,22 +187,23 @@ def _last_clause(
     """Return letter and problem of the last marker in ``text[start:end]`` that announces one."""
     if end <= start:
         return None
-    part = text[start:end]
-    lower = part.lower()
-    if len(lower) != len(part):  # a few letters grow; positions must stay those of the text
-        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in part)
-    places = [lower.rfind(word) for word in marker.words]
+    lower = lowered(text[start:end])
+    words = [(lower.rfind(word), word) for word in marker.words]
+    places = [place for place in words if place[0] >= 0]
     for _ in range(_MAX_MARKERS):
-        at = max(places)
-        if at < 0:
+        if not places:
             return None
+        nearest = max(places) if len(places) > 1 else places[0]
+        at, word = nearest
         match = marker.pattern.match(lower, at)
         if match:
-            found = _read_clause(part[match.end() : match.end() + _CLAUSE], options)
+            after = start + match.end()
+            found = _read_clause(text[after : min(after + _CLAUSE, end)], options)
             if found[0] or found[1]:
                 return found
-        which = places.index(at)
-        places[which] = lower.rfind(marker.words[which], 0, at)
+        places.remove(nearest)
+        if (at := lower.rfind(word, 0, at)) >= 0:
+            places.append((at, word))
     return None
 
 

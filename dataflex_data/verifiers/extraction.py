@@ -171,6 +171,14 @@ def _box_with_escapes(text: str, start: int, brace: int) -> Box | None:
     return None
 
 
+def lowered(text: str) -> str:
+    """Return ``text`` in lower case, every character in its place."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+
+
 def plain_unicode(text: str) -> str:
     """Return ``text`` with superscripts, vulgar fractions, symbols and foreign digits in ASCII.
 

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from dataflex_data.core.types import Verdict
-from dataflex_data.verifiers.extraction import after_thinking, last_boxes
+from dataflex_data.verifiers.extraction import after_thinking, last_boxes, lowered
 
 MAX_BLOCK = 4_000
 _MAX_MARKERS = 20
-_MARKER_WORDS = ("final", "answer")
-_TAIL = 800  # characters from the end where most answers stand; looked through first
+_TAIL = 1_600  # characters from the end where most answers stand; looked through first
 _GAP = re.compile(r"\n[^\S\n]*\n\s*")
 _WINDOW = 20_000  # characters from the end in which a final answer is looked for
 _ROLE_PAIRS = (
@@ -73,12 +72,13 @@ _NAME = r"[^\W\d_]+(?:['’\-][^\W\d_]+)*"
 _PLAIN_CLAIM = (
     rf"({_NAME})(?:\ +is(?:\ +(not))?(?:\ +(?:an?|the))?\ +|\ *(?::|=|→|—|->|\|)\ *)({{0}}|{{1}})"
 )
-_PLAIN_CLAIMS = {pair: re.compile(_PLAIN_CLAIM.format(*pair)) for pair in _ROLE_PAIRS}
-_PLAIN_BLOCKS = {
+# The last group swallows all from what is no such claim on, and so tells that a block is not plain.
+_PLAIN_CLAIMS = {
     pair: re.compile(
-        r"[\s\-|•]*(?:(?:\d+[.)]\s+)?"
+        r"[\s\-|•]*(?:\d+[.)]\s+)?"
         + _PLAIN_CLAIM.format(*pair)
-        + r"(?:[\s,;.|\-•]+(?:and\s+)?|$))+"
+        + r"(?:[\s,;.|\-•]+(?:and\s+)?|\Z)|(.+)",
+        re.DOTALL,
     )
     for pair in _ROLE_PAIRS
 }
@@ -149,14 +149,32 @@ def _judged(block: str, step: str, gold: str) -> Verdict:
     puzzle = read_gold(gold)
     if puzzle is None:
         return Verdict(0.0, "", "the gold answer is not an assignment of roles", "bad_gold")
-    claims, problem = _claims(_cleaned(block), puzzle)
+    cleaned = _cleaned(block)
+    plain = _PLAIN_CLAIMS[puzzle.roles].findall(cleaned)
+    if plain and not plain[-1][3]:
+        return _judged_plainly(tuple(plain), step, gold)
+    claims, problem = _claims(cleaned, puzzle)
+    return _verdict(claims, problem, step, puzzle)
+
+
+@lru_cache(maxsize=16384)
+def _judged_plainly(plain: tuple[tuple[str, str, str, str], ...], step: str, gold: str) -> Verdict:
+    """Return the verdict on claims, which many blocks share that differ in form."""
+    puzzle = read_gold(gold)
+    if puzzle is None:
+        return Verdict(0.0, "", "the gold answer is not an assignment of roles", "bad_gold")
+    claims, problem = _plain_claims(plain, puzzle)
+    return _verdict(claims, problem, step, puzzle)
+
+
+def _verdict(claims: dict[str, bool], problem: str, step: str, puzzle: Puzzle) -> Verdict:
     parsed = ", ".join(f"{name.title()}: {puzzle.roles[not role]}" for name, role in claims.items())
-    if not problem:
+    if not problem and claims != puzzle.assignment:
         missing = [name.title() for name in puzzle.assignment if name not in claims]
         wrong = [name.title() for name, role in claims.items() if puzzle.assignment[name] != role]
         if missing:
             problem = f"the final block does not say what {', '.join(missing)} is"
-        elif wrong:
+        else:
             problem = f"the role of {', '.join(wrong)} is wrong"
     if problem:
         return Verdict(0.0, parsed, problem, step)
@@ -206,42 +224,47 @@ def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
             return text[tag + len("<answer>") : close], "answer_tag", ""
     if final:
         return _marked_block(text[final.end() :], puzzle)
-    window = text[-_WINDOW:].rstrip()
-    last = max((gap.end() for gap in _GAP.finditer(window)), default=0)
-    return window[last:], "last_paragraph", window[:last]
+    return _last_paragraph(text)
 
 
 def _last_marker(text: str, puzzle: Puzzle) -> re.Match[str] | None:
     """Return the last marker that roles follow, else the last one of all."""
-    found = _marker_from(text, max(0, len(text) - _TAIL), puzzle)
-    if found is None and len(text) > _TAIL:
-        found = _marker_from(text, max(0, len(text) - _WINDOW), puzzle)
+    found, has_roles = _marker_from(text, max(0, len(text) - _TAIL), puzzle)
+    if not has_roles and len(text) > _TAIL:
+        found = _marker_from(text, max(0, len(text) - _WINDOW), puzzle)[0]
     return found
 
 
-def _marker_from(text: str, start: int, puzzle: Puzzle) -> re.Match[str] | None:
-    window = text[start:]
-    lower = window.lower()
-    if len(lower) != len(window):  # a few letters grow; positions must stay those of the text
-        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in window)
+def _marker_from(text: str, start: int, puzzle: Puzzle) -> tuple[re.Match[str] | None, bool]:
+    """Return the last marker from ``start`` on, and whether a role follows it."""
+    window = text[start:] if start else text
+    lower = lowered(window)
+    final, answer = lower.rfind("final"), lower.rfind("answer")
+    if final < 0 and answer < 0:
+        return None, False
+    role, other = puzzle.roles
     last, end = None, len(lower)
-    places = [lower.rfind(word) for word in _MARKER_WORDS]
     for _ in range(_MAX_MARKERS):
-        at = max(places)
+        at = max(final, answer)
         if at < 0:
             break
         marker = _FINAL.match(text, start + at)
         if marker:
-            if any(lower.find(role, marker.end() - start, end) >= 0 for role in puzzle.roles):
-                return marker
+            after = marker.end() - start
+            if lower.find(role, after, end) >= 0 or lower.find(other, after, end) >= 0:
+                return marker, True
             last, end = last or marker, at
-        which = places.index(at)
-        places[which] = lower.rfind(_MARKER_WORDS[which], 0, at)
-    return last
+        if at == final:
+            final = lower.rfind("final", 0, at)
+        else:
+            answer = lower.rfind("answer", 0, at)
+    return last, False
 
 
 def _marked_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
     """Return the paragraphs after a marker up to the first that completes the assignment."""
+    if "\n" not in text:
+        return text, "final_answer", ""
     text = text[: 4 * MAX_BLOCK]
     end = 0
     for gap in _GAP.finditer(text):
@@ -255,14 +278,28 @@ def _marked_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
     return text, "final_answer", ""
 
 
+def _last_paragraph(text: str) -> tuple[str, str, str]:
+    """Return what follows the last blank line, and what stands before it."""
+    window = text[-_WINDOW:].rstrip()
+    line = window.rfind("\n")
+    while line >= 0:
+        before = window.rfind("\n", 0, line)
+        if before >= 0 and not window[before + 1 : line].strip():
+            block = window[line + 1 :].lstrip()
+            return block, "last_paragraph", window[:before]
+        line = before
+    return window, "last_paragraph", ""
+
+
 def _paragraphs(text: str) -> list[str]:
     return [part for part in _GAP.split(text) if part and not part.isspace()]
 
 
 def _claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
     """Return what a block claims, and why it cannot stand (``""`` where it can)."""
-    if _PLAIN_BLOCKS[puzzle.roles].fullmatch(block):
-        return _plain_claims(_PLAIN_CLAIMS[puzzle.roles].findall(block), puzzle)
+    plain = _PLAIN_CLAIMS[puzzle.roles].findall(block)
+    if plain and not plain[-1][3]:
+        return _plain_claims(plain, puzzle)
     role_words = _ROLE_WORDS[puzzle.roles]
     if "(" in block:
         block = _PARENTHESES.sub(
@@ -290,9 +327,11 @@ def _claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
     return claims, ""
 
 
-def _plain_claims(pairs: list[tuple[str, str, str]], puzzle: Puzzle) -> tuple[dict[str, bool], str]:
+def _plain_claims(
+    plain: Sequence[tuple[str, str, str, str]], puzzle: Puzzle
+) -> tuple[dict[str, bool], str]:
     claims: dict[str, bool] = {}
-    for name, negation, role in pairs:
+    for name, negation, role, _ in plain:
         problem = _claim(claims, (name,), (role == puzzle.roles[0]) != bool(negation), puzzle)
         if problem:
             return claims, problem
