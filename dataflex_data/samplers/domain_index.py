@@ -93,7 +93,7 @@ class DomainIndex:
             assignment.update(starts.astype("<i8").tobytes())
         else:
             narrow = np.int32 if codes.size < 1 << 31 else np.int64
-            rows = np.argsort(codes, kind="stable").astype(narrow)
+            rows = _grouped(codes, len(names)).astype(narrow, copy=False)
             assignment.update(codes.tobytes())
         digests = _domain_digests(ids, sizes, starts, rows)
         return cls(
@@ -215,7 +215,7 @@ def _columns(
         if path.is_dir():
             raise InputDataError(f"{path}: is a folder; give one parquet file of it")
         try:
-            with pq.ParquetFile(path) as file:
+            with pq.ParquetFile(path, read_dictionary=[domain_key]) as file:
                 names = {file.schema.column(i).path for i in range(len(file.schema))}
                 if domain_key not in names:
                     raise _no_column(str(path), domain_key, sorted(names))
@@ -300,38 +300,50 @@ def _encode(
 ) -> tuple[tuple[str, ...], npt.NDArray[np.unsignedinteger[Any]]]:
     if len(labels) == 0:
         raise InputDataError("the data hold no rows")
-    if pa.types.is_dictionary(labels.type):
-        labels = labels.cast(labels.type.value_type)
+    is_coded = pa.types.is_dictionary(labels.type)
+    held = labels.type.value_type if is_coded else labels.type
     if not (
-        pa.types.is_string(labels.type)
-        or pa.types.is_large_string(labels.type)
-        or pa.types.is_string_view(labels.type)
-        or pa.types.is_integer(labels.type)
+        pa.types.is_string(held)
+        or pa.types.is_large_string(held)
+        or pa.types.is_string_view(held)
+        or pa.types.is_integer(held)
     ):
         raise InputDataError(
-            f"column `{domain_key}` has type {labels.type}; a domain is a name or a whole number"
+            f"column `{domain_key}` has type {held}; a domain is a name or a whole number"
         )
     if labels.null_count:
         row = pc.index(pc.is_null(labels), value=True).as_py()
         raise InputDataError(f"row {row} has no domain (column `{domain_key}` is null there)")
-    encoded = labels.dictionary_encode().unify_dictionaries().combine_chunks()
+    encoded = labels if is_coded else labels.dictionary_encode()
+    encoded = encoded.unify_dictionaries().combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0)
+    indices = encoded.indices.to_numpy(zero_copy_only=False)
     found = [str(value) for value in encoded.dictionary.to_pylist()]
-    blank = [name for name in found if not name.strip()]
+    used = np.flatnonzero(np.bincount(indices, minlength=len(found))).tolist()
+    blank = [i for i in used if not found[i].strip()]
     if blank:
-        row = pc.index(labels, pa.scalar(blank[0], labels.type)).as_py()
+        row = int(np.flatnonzero(indices == blank[0])[0])
         raise InputDataError(f"row {row} has no domain (column `{domain_key}` is blank there)")
-    order = sorted(range(len(found)), key=found.__getitem__)
-    code_type = np.uint8 if len(found) <= 1 << 8 else np.uint16 if len(found) <= 1 << 16 else None
-    if code_type is None:
+    order = sorted(used, key=found.__getitem__)
+    if len(order) > 1 << 16:
         raise InputDataError(
-            f"column `{domain_key}` has {len(found):,} different values; at most 65,536 domains "
+            f"column `{domain_key}` has {len(order):,} different values; at most 65,536 domains "
             "are supported. Is it a column of ids?"
         )
-    number = np.empty(len(found), dtype=code_type)
-    number[order] = np.arange(len(found), dtype=code_type)
-    return tuple(found[i] for i in order), number[encoded.indices.to_numpy(zero_copy_only=False)]
+    number = np.zeros(len(found), dtype=np.uint8 if len(order) <= 1 << 8 else np.uint16)
+    number[order] = np.arange(len(order), dtype=number.dtype)
+    return tuple(found[i] for i in order), number[indices]
+
+
+def _grouped(
+    codes: npt.NDArray[np.unsignedinteger[Any]], n_domains: int
+) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return the row numbers by domain, ascending within each."""
+    if n_domains > 16:  # measured: up to here a pass per domain is faster than a radix sort
+        return np.argsort(codes, kind="stable")
+    narrow = np.int32 if codes.size < 1 << 31 else np.int64
+    return np.concatenate([np.flatnonzero(codes == d).astype(narrow) for d in range(n_domains)])
 
 
 def _domain_digests(

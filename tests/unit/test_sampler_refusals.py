@@ -54,6 +54,22 @@ def test_domains_that_are_not_those_asked_for() -> None:
         DomainIndex.build(["math"], domains=["math", "math"])
 
 
+def test_a_category_that_no_row_has_is_no_domain() -> None:
+    codes = pa.array([2, 0, 2], type=pa.int32())
+    labels = pa.DictionaryArray.from_arrays(codes, ["math", "unused", "logic"])
+    assert DomainIndex.build(labels).names == ("logic", "math")
+    gap = pa.DictionaryArray.from_arrays(pa.array([0, None], type=pa.int32()), ["math"])
+    with pytest.raises(InputDataError, match="row 1 has no domain"):
+        DomainIndex.build(gap)
+
+
+def test_rows_of_many_scattered_domains() -> None:
+    labels = [f"d{(7 * row) % 20:02}" for row in range(60)]
+    index = DomainIndex.build(labels)
+    assert index.rows_N is not None
+    assert [labels[row] for row in index.rows_N] == sorted(labels)
+
+
 def test_rows_that_are_not_there() -> None:
     with pytest.raises(InputDataError, match="row 2 is not in the data, which has 2 rows"):
         DomainIndex.build(["math", "logic"]).domains_of([0, 2])
