@@ -6,6 +6,8 @@ import os
 
 # No test may reach a hub; those of the hub run against a server of their own, in a subprocess.
 os.environ["HF_HUB_OFFLINE"] = "1"
+# Tables break lines by the terminal's width, which differs between machines and test runners.
+os.environ["COLUMNS"] = "120"
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -10,7 +10,7 @@
     ├── ShortfallError         (ValueError)    a quota that the data cannot fill
     ├── OutputError            (OSError)       the output cannot be written; the old one is whole
     ├── StateError             (ValueError)    a saved state that is foreign, newer or of other data
-    ├── MixtureError           (RuntimeError)  a mixture that is not, or cannot be, the one asked for
+    ├── MixtureError           (RuntimeError)  a mixture that is not the one asked for
     └── MissingExtraError      (ImportError)   an optional dependency is not installed
 
 Each carries one message that says what was wrong, where, and what to do. The command line prints

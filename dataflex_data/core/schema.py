@@ -21,6 +21,7 @@ SPLITS = ("train", "validation")
 UNKNOWN_INT = -1
 UNKNOWN_FLOAT = -1.0
 
+
 def _list_of(kind: pa.DataType) -> pa.DataType:
     # "element" is what parquet calls it: a file read back then has this very schema.
     return pa.list_(pa.field("element", kind))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,7 +103,8 @@ def test_each_filter_can_be_switched_off() -> None:
 def test_what_cannot_be_written_goes_from_every_field(field: str, bad: str, reason: str) -> None:
     good = Candidate("Why?", "3", "Why?", "3", options=("3", "4"), support="so")
     assert unwritable(good) is None
-    drop = unwritable(replace(good, **{field: ("3", bad) if field == "options" else bad}))
+    change: dict[str, Any] = {field: ("3", bad) if field == "options" else bad}
+    drop = unwritable(replace(good, **change))
     assert drop is not None
     assert drop.reason == reason
 
