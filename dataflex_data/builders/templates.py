@@ -21,6 +21,11 @@ TEMPLATES: dict[str, tuple[str, str]] = {
         "{question}\n\n{options}\n\n"
         "Reason step by step, and put the letter of the right option within \\boxed{}.",
     ),
+    "answer_tags": (
+        "reasoning_gym",
+        "{question}\n\nReason step by step, and put your final answer between <answer> and "
+        "</answer>.",
+    ),
     "assignment": (
         "logic",
         "{question}\n\nReason step by step. End with one line that says for every inhabitant what "

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from dataflex_data.core.registry import Registry
 from dataflex_data.core.types import Verdict
-from dataflex_data.verifiers import choice, logic, math
+from dataflex_data.verifiers import choice, logic, math, reasoning_gym
 
-Kind = Literal["math", "choice", "logic"]
+Kind = Literal["math", "choice", "logic", "reasoning_gym"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ _OURS: tuple[tuple[str, Kind, str], ...] = (
     ("knights_and_knaves", "logic", "Knights and Knaves"),
     ("procedural_math", "math", "maths made here: rational answers"),
     ("procedural_science", "choice", "science made here: four options"),
+    ("reasoning_gym", "reasoning_gym", "tasks of reasoning-gym, by their own scorers"),
     ("math", "math", "your own boxed maths"),
     ("choice", "choice", "your own multiple choice"),
     ("logic", "logic", "your own Knights and Knaves"),
@@ -123,6 +124,8 @@ def verify(
         return math.verify(response, ground_truth, symbolic=symbolic)
     if kind == "choice":
         return choice.verify(response, ground_truth, options=_options(extra_info))
+    if kind == "reasoning_gym":
+        return reasoning_gym.verify(response, ground_truth)
     return logic.verify(response, ground_truth)
 
 
@@ -143,6 +146,8 @@ def equivalent(
         options = _options(extra_info)
         letter = choice.gold_letter(gold_a, options)
         return letter is not None and letter == choice.gold_letter(gold_b, options)
+    if kind == "reasoning_gym":
+        return reasoning_gym.equivalent(gold_a, gold_b)
     puzzle = logic.read_gold(gold_a)
     return puzzle is not None and puzzle == logic.read_gold(gold_b)
 
@@ -160,6 +165,8 @@ def gold_problem(
         return "empty", "the gold answer is empty"
     if kind == "math":
         return math.problem_of(gold)
+    if kind == "reasoning_gym":
+        return reasoning_gym.problem_of(gold)
     if kind == "logic":
         if logic.read_gold(gold) is None:
             return "not_an_assignment", "the gold answer is not a list of NAME is a ROLE"
@@ -184,6 +191,8 @@ def render_gold(data_source: str, gold: str, extra_info: Mapping[str, Any] | Non
         return math.render(gold)
     if kind == "choice":
         return choice.render(choice.gold_letter(gold, _options(extra_info)) or gold)
+    if kind == "reasoning_gym":
+        return reasoning_gym.render(gold)
     return logic.render(gold)
 
 

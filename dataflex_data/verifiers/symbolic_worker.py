@@ -23,9 +23,9 @@ def main() -> None:
         from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse
         from math_verify import verify as same
     except ImportError as error:
-        _send(out, {"ready": False, "missing": str(error)})
+        send(out, {"ready": False, "missing": str(error)})
         return
-    _limit_memory()
+    limit_memory()
     targets = [LatexExtractionConfig(), ExprExtractionConfig()]
 
     def read(text: str) -> list[Any]:
@@ -33,13 +33,13 @@ def main() -> None:
         return list(parse(f"${text}$", targets, parsing_timeout=None, raise_on_error=False))
 
     parse("$1+1$", targets, parsing_timeout=None)  # load the grammar before saying ready
-    _send(out, {"ready": True})
+    send(out, {"ready": True})
     for line in sys.stdin:
         request = json.loads(line)
         try:
             gold, answer = read(request["gold"]), read(request["answer"])
             if not gold or not answer:
-                _send(out, {"equal": False, "why": "math-verify cannot parse it"})
+                send(out, {"equal": False, "why": "math-verify cannot parse it"})
                 continue
             equal = same(
                 gold,
@@ -50,17 +50,19 @@ def main() -> None:
                 timeout_seconds=None,
                 raise_on_error=False,
             )
-            _send(out, {"equal": bool(equal), "why": ""})
+            send(out, {"equal": bool(equal), "why": ""})
         except Exception as error:  # noqa: BLE001 - anything sympy raises is a verdict of unequal
-            _send(out, {"equal": False, "why": f"math-verify failed: {type(error).__name__}"})
+            send(out, {"equal": False, "why": f"math-verify failed: {type(error).__name__}"})
 
 
-def _send(out: Any, message: dict[str, object]) -> None:  # noqa: ANN401 - a text stream
+def send(out: Any, message: dict[str, object]) -> None:  # noqa: ANN401 - a text stream
+    """Write one message as a line."""
     out.write(json.dumps(message) + "\n")
     out.flush()
 
 
-def _limit_memory() -> None:
+def limit_memory() -> None:
+    """Bound the address space, where the system can."""
     try:
         import resource
     except ImportError:  # not on Windows, where the time limit alone bounds the worker

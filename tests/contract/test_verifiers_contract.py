@@ -27,6 +27,13 @@ GOLDS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
         ("(C)", "(D)", {}),
         ("option text D", "option text E", OPTIONS),
     ],
+    "reasoning_gym": [
+        (
+            '{"answer": "4", "config": {}, "metadata": {}, "task": "gcd"}',
+            '{"answer": "6", "config": {}, "metadata": {}, "task": "gcd"}',
+            {},
+        )
+    ],
     "logic": [
         (
             "Emma is a knight, Liam is a knave, and Zoë is a knight.",

@@ -407,8 +407,9 @@ def proportional_changes(d: Draw, level: int) -> Problem | None:
     question = d.pick(
         (
             f"By what factor does the {name} change if {change}, while {kept}?",
-            f"Suppose that {change}, and {kept}. By which factor is the {name} multiplied?",
-            f"If {change} ({kept}), the new {name} is how many times the old one?",
+            f"Consider the {name}. If {change}, and {kept}, by what factor is it multiplied?",
+            f"The {name} is compared before and after a change: {change}, and {kept}. How many "
+            "times the old value is the new one?",
         )
     )
     options = [right]
