@@ -125,20 +125,30 @@ class DomainIndex:
                 f"(domains: {', '.join(self.names[:12])})"
             ) from None
 
-    def rows(self, domain: int, places: IntArray) -> IntArray:
-        """Return the row numbers of a domain's ``places``, counted within the domain."""
+    def rows(
+        self, domain: int, places: npt.NDArray[np.integer[Any]], out: IntArray | None = None
+    ) -> IntArray:
+        """Return the row numbers of a domain's ``places``, counted within the domain.
+
+        Args:
+            domain: Its number.
+            places: Of any whole type.
+            out: Filled and returned where given.
+        """
+        found = np.empty(places.size, dtype=np.int64) if out is None else out
         if self.starts_D is not None:
-            return places + int(self.starts_D[domain])
-        if self.rows_N is None:
-            raise InputDataError("an index needs either ranges or row numbers")
-        places = places + int(self.sizes_D[:domain].sum())
-        return np.asarray(self.rows_N[places], dtype=np.int64)
+            np.add(places, self.starts_D[domain], out=found, casting="unsafe", dtype=np.int64)
+        elif self.rows_N is not None:
+            end = int(self.sizes_D[: domain + 1].sum())
+            found[:] = self.rows_N[end - int(self.sizes_D[domain]) : end].take(places)
+        return found
 
     def are_in(self, rows: IntArray, domains: IntArray) -> npt.NDArray[np.bool_]:
         """Return, for each row, whether the data put it into the domain of that number."""
         if self.starts_D is not None:
-            place = rows - self.starts_D[domains]
-            return (place >= 0) & (place < self.sizes_D[domains])
+            place = rows - self.starts_D.take(domains)
+            # As unsigned numbers, places before the start are beyond any size.
+            return np.asarray(place.view(np.uint64) < self.sizes_D.view(np.uint64).take(domains))
         return np.asarray(self.domains_of(rows) == domains)
 
     def domains_of(self, rows: npt.ArrayLike) -> IntArray:

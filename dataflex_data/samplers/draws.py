@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dataflex_data.core.simplex import IntArray
-from dataflex_data.samplers.permutation import Permutation, keyed_permutation
+from dataflex_data.samplers.permutation import Permutation, Places, keyed_permutation
 
 DrawState: TypeAlias = tuple[int, int, tuple[int, ...]]
 """Epoch, place in its order, and the rows that were passed over and come first."""
@@ -51,11 +50,11 @@ class DomainDraws:
         left = self.size - self._place + len(self._waiting)
         return left or self.size
 
-    def draw(self, count: int) -> IntArray:
+    def draw(self, count: int) -> Places:
         """Return the next ``count`` rows, as places within the domain."""
         if not self._waiting and self._place + count <= self.size:
             return self._onwards(count)
-        waiting = np.array(self._waiting[:count], dtype=np.int64)
+        waiting = np.array(self._waiting[:count], dtype=np.uint32)
         self._waiting = self._waiting[count:]
         parts = [waiting]
         wanted = count - waiting.size
@@ -72,7 +71,7 @@ class DomainDraws:
             wanted -= stretch
         return np.concatenate(parts)
 
-    def draw_each(self, counts: Sequence[int]) -> tuple[IntArray, list[DrawState]]:
+    def draw_each(self, counts: Sequence[int]) -> tuple[Places, list[DrawState]]:
         """Return the rows of several batches in one, and the state before each batch."""
         states: list[DrawState] = []
         if not self._waiting and self._place + sum(counts) <= self.size:
@@ -87,9 +86,9 @@ class DomainDraws:
             parts.append(self.draw(count))
         return np.concatenate(parts), states
 
-    def _onwards(self, count: int) -> IntArray:
+    def _onwards(self, count: int) -> Places:
         if count == 0:
-            return np.empty(0, dtype=np.int64)
+            return np.empty(0, dtype=np.uint32)
         if self._order is None:
             self._order = keyed_permutation(self.size, self._seed, self._name, self._epoch)
         rows = self._order.take(self._place, self._place + count)
@@ -101,7 +100,7 @@ class DomainDraws:
         self._place = 0
         self._order = None
 
-    def _next_epoch_without(self, taken: IntArray, wanted: int) -> IntArray:
+    def _next_epoch_without(self, taken: Places, wanted: int) -> Places:
         self._begin_epoch()
         prefix = self._onwards(min(self.size, wanted + taken.size))
         fresh = np.flatnonzero(~np.isin(prefix, taken))[:wanted]

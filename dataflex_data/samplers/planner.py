@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ class MixtureWarning(UserWarning):
     """Something about the mixture that is allowed, and that one should know."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """Where the order stands between two batches.
 
     Attributes:
@@ -50,8 +49,7 @@ class Position:
     deficit: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class BatchPlan:
+class BatchPlan(NamedTuple):
     """Why a batch is what it is.
 
     Attributes:
@@ -67,8 +65,7 @@ class BatchPlan:
     deficit_after: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """A planned batch and its rows, in the order in which they are handed out."""
 
     plan: BatchPlan
@@ -186,13 +183,14 @@ class BatchPlanner:
     def _draw(self, quotas: Sequence[Quota]) -> tuple[list[IntArray], list[list[DrawState]]]:
         """Return the rows of each batch, and per domain where its draws stood before each."""
         counts_SD = np.array([quota.counts for quota in quotas], dtype=np.int64)
-        pools, states = [], []
+        totals_D = counts_SD.sum(axis=0)
+        pool = np.empty(len(quotas) * self.batch_size, dtype=np.int64)
+        states, start = [], 0
         for d, draws in enumerate(self._draws):
             places, before = draws.draw_each(counts_SD[:, d].tolist())
-            pools.append(self.index.rows(d, places))
+            self.index.rows(d, places, out=pool[start : start + places.size])
+            start += places.size
             states.append(before)
-        pool = np.concatenate(pools)
-        totals_D = counts_SD.sum(axis=0)
         first_SD = np.cumsum(counts_SD, axis=0) - counts_SD + (np.cumsum(totals_D) - totals_D)
         patterns = [self._slot_pattern(quota.counts) for quota in quotas]
         domain_SB = np.stack([domain_B for domain_B, _ in patterns])

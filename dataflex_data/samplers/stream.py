@@ -31,7 +31,7 @@ from dataflex_data.samplers.state import (
 from dataflex_data.samplers.steering import REMEMBERED, Steering, SteeringRules, check_whole
 
 OnChange: TypeAlias = Literal["error", "adapt"]
-_BLOCK_ROWS = 1 << 14
+_BLOCK_ROWS = 1 << 15
 
 
 class MixtureStream:

@@ -13,7 +13,7 @@ GRID = 16
 
 
 def order(size: int, seed: int = 0, name: str = "math", epoch: int = 0) -> npt.NDArray[np.int64]:
-    return keyed_permutation(size, seed, name, epoch).take(0, size)
+    return keyed_permutation(size, seed, name, epoch).take(0, size).astype(np.int64)
 
 
 @pytest.mark.parametrize(
