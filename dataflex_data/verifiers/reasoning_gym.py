@@ -4,8 +4,8 @@ The gold answer is JSON with the task, its configuration, its answer and the met
 scorer needs, so a row carries all there is to its verdict. The answer of a response stands between
 ``<answer>`` and ``</answer>``. An answer spelled as the gold one is right without asking; any other
 goes to the scorer, in a worker process with a limit in time and memory, since some scorers run
-sympy on what the model wrote. Only the scorer's full mark counts: partial credit, such as for text that
-contains the gold answer, is 0 here and named in the reason.
+sympy on what the model wrote. Only the scorer's full mark counts: partial credit, such as for text
+that contains the gold answer, is 0 here and named in the reason.
 """
 
 from __future__ import annotations
