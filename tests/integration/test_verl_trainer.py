@@ -1,14 +1,14 @@
 """The real trainer of verl 0.9 with our policies in it, on a CPU: what it says, it does.
 
-One Ray session and two trainers. The learning rate is 0, so that the ratio is 1 at every step and
+One Ray session and three trainers. The learning rate is 0, so that the ratio is 1 at every step and
 the policy loss is the closed form ``-sum(A w) / sum(n)`` over what the update is made of, computed
 here from the queue's fields. The first trainer goes through one policy per step and is saved; the
-second resumes from it, under another way of averaging the loss.
+second resumes from it, under another way of averaging the loss; the third has two ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ pytest.importorskip("verl", reason="needs the extra 'verl'")
 import numpy as np
 
 from dataflex_data.core.ledger import LedgerRows, read_ledger
-from tests.verl_cpu.assets import make_assets
+from dataflex_data.policies.component import SELECTORS, build
+from tests.verl_cpu.assets import make_assets, toy_rows
 from tests.verl_cpu.fixtures import loaded_verl
 from tests.verl_cpu.runs import compose, ray_session, trainer_session
 
@@ -73,6 +74,13 @@ SECOND: dict[int, tuple[str, list[dict[str, Any]]]] = {
 }
 
 
+# Two data-parallel ranks: 5 rows of 16 are 3 for one rank, in two passes of 2: 4, so 8 in all.
+RANKS: dict[int, tuple[str, list[dict[str, Any]]]] = {
+    1: ("drop", [TOPK]),
+    2: ("drop", [{"mechanism": "select", "actuator": {"name": "greso"}}]),
+}
+
+
 @dataclass
 class Seen:
     """What was seen of one step."""
@@ -97,9 +105,12 @@ class Told:
     restored: dict[str, Any]
     leftovers: dict[str, Any]
     start: tuple[int, ...]
+    two_ranks: dict[int, Seen]
 
 
-def configuration(folder: Path, last: int, loss_agg_mode: str) -> Any:
+def configuration(
+    folder: Path, last: int, loss_agg_mode: str, extra: Sequence[str] = (), *, devices: int = 1
+) -> Any:
     config = compose(
         folder,
         "dataflex_sync",
@@ -112,13 +123,26 @@ def configuration(folder: Path, last: int, loss_agg_mode: str) -> Any:
             "+dataflex.poll_interval_s=0.05",
             f"+dataflex.ledger={folder}/ledger.jsonl",
             "+dataflex.policies=[]",
+            *extra,
         ],
+        devices=devices,
     )
     config.dataflex.policies = [MIX]
     return config
 
 
-def spied(trainer: Any, plan: dict[int, tuple[str, list[dict[str, Any]]]]) -> dict[int, Seen]:
+def silent_easy_prompts() -> dict[str, Any]:
+    """Return a state of greso in which every easy prompt has been silent 20 times."""
+    from dataflex_data.integrations.verl.prompts import digest_of
+
+    names = [digest_of(row["prompt"]) for row in toy_rows(32, "train") if row["domain"] == "easy"]
+    fresh = build(SELECTORS, "greso").state_dict()  # type: ignore[attr-defined]
+    return {**fresh, "silent": {f"s{name}": [20, 0] for name in names}}
+
+
+def spied(
+    trainer: Any, plan: dict[int, tuple[str, list[dict[str, Any]]]], always: Sequence[Any] = (MIX,)
+) -> dict[int, Seen]:
     """Let the trainer follow the plan, and note what it does."""
     import transfer_queue
 
@@ -132,10 +156,12 @@ def spied(trainer: Any, plan: dict[int, tuple[str, list[dict[str, Any]]]]) -> di
 
     def on_step_begin() -> None:
         mode, policies = plan[trainer.global_steps]
-        trainer.settings = run_settings({"policies": [MIX, *policies], "mode": mode})
+        trainer.settings = run_settings({"policies": [*always, *policies], "mode": mode})
         trainer.policies = Policies(
             trainer.settings, host_of(plain(trainer.config)), trainer.policies.mode
         )
+        if trainer.policies.pre_rollout is not None:
+            trainer.policies.pre_rollout.load_state_dict(silent_easy_prompts())
         seen[trainer.global_steps] = Seen()
 
     def _next_train_batch(*given: Any) -> Any:
@@ -204,6 +230,18 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
 
             trainer._next_train_batch = _next_train_batch
             trainer.fit(manager)
+        alone = [
+            "trainer.resume_mode=disable",
+            "trainer.save_freq=-1",
+            "dataflex.ledger=none",
+            "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2",
+            "data.gen_batch_size=1",
+        ]
+        ranks = configuration(folder, 2, "token-mean", alone, devices=2)
+        ranks.dataflex.policies = [TOPK]
+        with trainer_session(ranks) as (trainer, manager):
+            two_ranks = spied(trainer, RANKS, always=())
+            trainer.fit(manager)
         yield Told(
             {**seen, **again},
             read_ledger(folder / "ledger.jsonl"),
@@ -212,6 +250,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
             restored,
             leftovers,
             start,
+            two_ranks,
         )
 
 
@@ -240,7 +279,8 @@ def test_dropped_and_masked_rows_leave_the_loss_and_its_denominator(told: Told, 
     expected = closed_form(here, here.kept, "token-mean")
     assert here.metrics["actor/pg_loss"] == pytest.approx(expected, abs=1e-5)
     everything = closed_form(here, list(range(16)), "token-mean")
-    assert abs(expected - everything) > 1e-3  # so that the step could tell the two apart
+    if step != 8:  # whole groups of equal lengths have the loss 0, with and without the others
+        assert abs(expected - everything) > 1e-3  # so that the step could tell the two apart
     assert here.metrics["dataflex/kept_frac"] == len(here.kept) / 16
 
 
@@ -359,6 +399,29 @@ def test_another_way_of_averaging(told: Told) -> None:
     assert whole == pytest.approx(
         closed_form(weighted, weighted.kept, "seq-mean-token-sum"), rel=1e-4
     )
+
+
+def test_dropping_is_exact_over_two_ranks(told: Told) -> None:
+    here = told.two_ranks[1]
+    assert len(here.kept) == 5
+    assert here.metrics["dataflex/updated_rows"] == 5
+    assert here.metrics["dataflex/filled_rows"] == 3  # 3 rows a rank in two passes of 2
+    expected = closed_form(here, here.kept, "token-mean")
+    assert here.metrics["actor/pg_loss"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_silent_prompts_are_passed_over_before_they_are_generated(told: Told) -> None:
+    here = told.two_ranks[2]
+    # A silent prompt is sent with probability .01; even rows are the easy ones, which are silent.
+    assert len(here.rows) == 4
+    assert sum(row % 2 == 0 for row in here.rows) == 0
+    assert here.metrics["dataflex/notes_greso_skipped"] >= 1
+    assert here.metrics["dataflex/notes_greso_forced"] == 0
+    assert here.metrics["dataflex/notes_greso_drawn"] == (
+        4 + here.metrics["dataflex/notes_greso_skipped"]
+    )
+    assert here.metrics["dataflex/kept_frac"] == 1
+    assert "greso" in here.decision.applied
 
 
 def test_the_queue_is_empty_after_the_run(told: Told) -> None:

@@ -5,7 +5,7 @@ verl keeps a step's fields as jagged tensors, one row per response, over the res
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -80,6 +80,7 @@ class Step:
         domain_key: str,
         extra_columns: Sequence[str] = (),
         group_size: int | None = None,
+        prompt_by_uid: Mapping[str, str] | None = None,
     ) -> None:
         held = set(fields.keys())
         mask_T, self._lengths_R = ragged(fields["response_mask"])
@@ -97,17 +98,19 @@ class Step:
         column, *inner = domain_key.split(".")
         domains: list[str] | None = None
         if column in held:
-            values = list(_objects(fields[column])[rows])
+            values = list(objects(fields[column])[rows])
             for key in inner:
                 values = [value[key] for value in values]
             domains = [str(value) for value in values]
-        info = _objects(fields["extra_info"])[rows] if extra_columns else ()
+        info = objects(fields["extra_info"])[rows] if extra_columns else ()
         tokens = {
             name: self._picked(ragged(fields[name])[0]) for name in TOKEN_FIELDS if name in held
         }
+        uids = objects(fields["uid"])[rows]
         self.batch = RolloutBatch(
             rewards=_sums(*ragged(fields["rm_scores"]))[rows],
-            uids=_objects(fields["uid"])[rows],
+            uids=uids,
+            prompts=None if prompt_by_uid is None else [prompt_by_uid[uid] for uid in uids],
             lengths=counted_R[rows],
             domains=domains,
             ids=[meta.keys[row] for row in rows],
@@ -169,7 +172,8 @@ def _sums(values_T: npt.NDArray[Any], lengths_R: Rows) -> npt.NDArray[Any]:
     return sums
 
 
-def _objects(field: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - LinkedList, NonTensorStack, array
+def objects(field: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - LinkedList, NonTensorStack, array
+    """Return one object per row of a field that is no tensor."""
     items = [getattr(item, "data", item) for item in field]
     array = np.empty(len(items), dtype=object)
     array[:] = items

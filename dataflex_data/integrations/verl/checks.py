@@ -211,10 +211,7 @@ def _policies(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]
         yield f"dataflex: {error}"
         return
     if policies.pre_rollout is not None:
-        yield (
-            f"selector {policies.pre_rollout.name!r} acts before prompts are sent, which is not "
-            "supported inside verl yet; use a selector that acts after it, such as dapo_dynamic"
-        )
+        yield from _pre_rollout(config, settings, policies.pre_rollout.name)
     mechanisms = {spec.mechanism for spec in settings.acting}
     if not mechanisms:
         return
@@ -244,6 +241,21 @@ def _policies(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]
                     f"mode=weights with actor.{key}={actor[key]}: weights do not reach the {what}, "
                     "which dropped rows would still pay. Use mode=drop"
                 )
+
+
+def _pre_rollout(config: Mapping[str, Any], settings: RunSettings, name: str) -> Iterator[str]:
+    if settings.mix is not None:
+        yield (
+            f"selector {name!r} beside a mixture is not supported inside verl: it draws more "
+            "prompts than the quota has. Use dapo_dynamic, which acts after the rollout"
+        )
+    if get(config, "data.gen_batch_size") != 1:
+        yield (
+            f"selector {name!r} decides prompt by prompt, so that a resume loses none: "
+            "set data.gen_batch_size=1"
+        )
+    if get(config, "algorithm.filter_groups.enable"):
+        yield f"selector {name!r} and algorithm.filter_groups.enable=True both refill; use one"
 
 
 def _weights(config: Mapping[str, Any], actor: Mapping[str, Any]) -> Iterator[str]:

@@ -8,12 +8,14 @@ Two ways lead here. ``dataflex.mechanism=mix`` under our trainer takes any mixer
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from dataflex_data.core.errors import InputDataError, MixtureError, did_you_mean
 from dataflex_data.integrations.verl.settings import MixSettings, plain, sampler_settings
 from dataflex_data.samplers import domain_sampler
+from dataflex_data.samplers.domain_tracker import StepCounts, StepSignals
 
 CLASS_PATH = "pkg://dataflex_data.integrations.verl.sampler"
 CLASS_NAME = "DataFlexSampler"
@@ -86,10 +88,18 @@ def build_sampler(
     return sampler
 
 
-class DataFlexSampler(domain_sampler.DataFlexSampler):
+# Present where verl 0.7.1 imported it before it asks for the sampler; 0.9 has no such module.
+_CURRICULUM = getattr(
+    sys.modules.get("verl.experimental.dataset.sampler"), "AbstractCurriculumSampler", None
+)
+_BASES: tuple[Any, ...] = () if _CURRICULUM is None else (_CURRICULUM,)
+
+
+class DataFlexSampler(domain_sampler.DataFlexSampler, *_BASES):  # type: ignore[misc]
     """The sampler as verl's ``data.sampler`` names it: built from the data configuration alone.
 
     Keys stand under ``data.sampler``: ``class_path``, ``class_name``, and those of `MixSettings`.
+    verl 0.7.1 reports every batch by `update`, so that any mixer works there; verl 0.9 never does.
 
     Args:
         data_source: verl's dataset.
@@ -103,11 +113,45 @@ class DataFlexSampler(domain_sampler.DataFlexSampler):
         data = plain(data_config)
         settings = sampler_settings(data.get("sampler") or {})
         super().__init__(**arguments(data_source, data, settings))
+        self.domain_key = settings.domain_key
         mixer = self.stream.mixer
-        if mixer.adaptive:
+        if mixer.adaptive and _CURRICULUM is None:
             raise MixtureError(
                 f"data.sampler with the adaptive mixer {mixer.name!r}: verl's trainer never tells "
                 "a sampler about rewards, so it would never move. Use our trainer instead: "
                 "trainer.v1.trainer_mode=dataflex_sync +dataflex.mechanism=mix "
                 f"+dataflex.actuator.name={mixer.name}"
             )
+
+    def update(self, batch: Any) -> StepCounts:  # noqa: ANN401 - verl 0.7.1's DataProto
+        """Tell the mixer what became of a batch, given as signals or as verl 0.7.1's batch."""
+        if not hasattr(batch, "non_tensor_batch"):
+            return super().update(batch)
+        tensors, others = batch.batch, batch.non_tensor_batch
+        column, *inner = self.domain_key.split(".")
+        domains = list(others[column])
+        for key in inner:
+            domains = [value[key] for value in domains]
+        mask = tensors["response_mask"]
+        lengths = mask.sum(-1)
+        sizes = (tensors["advantages"].abs() * mask).sum(-1) / lengths.clamp(min=1)
+        return super().update(
+            StepSignals(
+                domains=[str(domain) for domain in domains],
+                uids=list(others["uid"]),
+                rewards=tensors["token_level_scores"].sum(-1).double().numpy(),
+                advantages=sizes.double().numpy(),
+                lengths=lengths.numpy(),
+            )
+        )
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continue where ``state_dict`` stands.
+
+        verl 0.7.1 saves before it reports, so that the report of the batch before the checkpoint
+        is lost in a resume; it is not waited for.
+        """
+        state = dict(state_dict)
+        if "steering" in state:
+            state["steering"] = {**state["steering"], "out": []}
+        super().load_state_dict(state)

@@ -24,6 +24,7 @@ from dataflex_data.core.ledger import Ledger
 from dataflex_data.core.parquet import replace_file
 from dataflex_data.integrations.verl import adapter
 from dataflex_data.integrations.verl.checks import host_of
+from dataflex_data.integrations.verl.prompts import admitted
 from dataflex_data.integrations.verl.report import ledger_values, mixture_metrics
 from dataflex_data.integrations.verl.sampler import build_sampler
 from dataflex_data.integrations.verl.settings import plain, run_settings
@@ -31,6 +32,7 @@ from dataflex_data.integrations.verl.updates import plan_update
 from dataflex_data.policies.engine import Decision, Policies
 from dataflex_data.policies.record import ledger_row
 from dataflex_data.policies.record import metrics as policy_metrics
+from dataflex_data.policies.selectors.greso import Greso
 from dataflex_data.samplers import DataFlexSampler, StepSignals
 
 _BASE_FIELDS = ("rewards", "uid", "domain", "lengths")
@@ -56,6 +58,8 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
         self.ledger: Ledger | None = None
         self.seconds: dict[str, float] = {}
         self._row: dict[str, Any] = {}
+        self._prompt_by_uid: dict[str, str] = {}
+        self._sent: dict[str, float] = {}
         self.staleness = 0
         self._reported = -1
         self.train_dataloader: Any = None
@@ -144,6 +148,27 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
         }
         self.ledger = Ledger(path, run, first_step=self.global_steps)
 
+    def _next_train_batch(self, num_prompts: int | None = None) -> Any:  # noqa: ANN401
+        greso = self._greso
+        if greso is None:
+            return super()._next_train_batch(num_prompts)
+        batch, self._prompt_by_uid, self._sent = admitted(
+            greso,
+            self._fetch_one_gen_batch,
+            num_prompts or self.config.data.train_batch_size,
+            self.global_steps,
+            self.settings.seed,
+        )
+        return batch
+
+    @property
+    def _greso(self) -> Greso | None:
+        """The selector that is asked before prompts are sent, from its first step on."""
+        for active in self.policies.active:
+            if isinstance(active.actuator, Greso) and self.global_steps >= active.spec.warmup_step:
+                return active.actuator
+        return None
+
     # ------------------------------------------------------------------ results
 
     def _compute_advantage(self, batch: Any, metrics: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -158,11 +183,14 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
                 domain_key=self.settings.domain_key,
                 extra_columns=self._extra_columns,
                 group_size=self.config.actor_rollout_ref.rollout.n,
+                prompt_by_uid=self._prompt_by_uid if self._greso is not None else None,
             )
             self._report_to_mixer(step)
             decision = self.decision = self.policies.apply(step.batch, self.global_steps)
             written = self._to_write(step, decision)
             self._row = ledger_row(decision)
+            if self._greso is not None:
+                self._row["notes"].update(self._sent, **self._greso.observe(step.batch))
             metrics.update(policy_metrics(self._row))
             if self.sampler is not None:
                 metrics.update(mixture_metrics(self.sampler))
