@@ -34,8 +34,9 @@ class _Marker(NamedTuple):
 _STRONG = _Marker(
     ("answer", "option", "choice"),
     re.compile(
-        r"(?:answer|choice|option)[ \t]*"
-        r"(?:[:：=>]|(?:is|would be|should be|must be)(?![a-z]))"
+        r"(?:answer|choice|option)[\"'*_`]*[ \t]*"
+        r"(?:[:：=>→]|(?:is|would be|should be|must be)(?![a-z]))"
+        r"|answer[*_]*[ \t]*\n(?=\s*[*_(\[]*[a-z][)\]]?[*_.)]*[ \t]*(?:\n|\Z))"  # a heading
     ),
 )
 _WEAK = _Marker(
@@ -46,20 +47,31 @@ _TAIL = 400  # characters from the end where most answers stand; looked through 
 _MAX_MARKERS = (
     200  # looked at from the end; a response that repeats one endlessly announces nothing
 )
+_UNSAID = re.compile(
+    r"(?:(?<![a-z])(?:not|never|cannot|eliminated?|exclude|reject|discard|dismiss|rule out|"
+    r"ruled out|ruling out|if(?: the)?(?: correct| right| final)?)|n['’]t)\s+(?:the\s+)?\Z"
+)
 _MARKUP = re.compile(r"[*`_]+")
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|textit|textrm|bf|rm)\s*\{([^{}]*)\}")
 _FILLER = re.compile(
-    r"(?:[\s:：=\-–—>$\"'“”]|\\[(\[]|(?:the|option|choice|letter|answer|therefore|thus|clearly|"
+    r"(?:[\s:：=\-–—>→$\"'“”‘’]|\\[(\[]|(?:the|option|choice|letter|answer|therefore|thus|clearly|"
     r"definitely|correct|right|indeed|simply|just|hence|is|final|my|best|likely|most likely|"
     r"probably|not\s+\(?[a-z]\)?\s*,?\s*but(?:\s+rather)?)(?![a-zA-Z]))*",
     re.I,
 )
-_LETTER = re.compile(r"[(\[{]?\s*([A-Za-z])\s*[)\]}]?(?![A-Za-z0-9_^\\'’+=*/-])")
+_LETTER = re.compile(r"[(\[{]?\s*([A-Za-z])\s*[)\]}]?(?![A-Za-z0-9_^\\+=*/-]|['’][A-Za-z])")
 _NEGATION = re.compile(
     r"(?:,|;|and|but|rather than|instead of)*\s*(?:not|rather than|instead of|never|isn['’]t)\s+"
     r"(?:the\s+|option\s+|choice\s+|letter\s+)*[(\[]?\s*[A-Za-z](?![A-Za-z])\s*[)\]]?"
     r"(?:\s*(?:or|nor|and|,)\s*[(\[]?[A-Z](?![A-Za-z])[)\]]?)*",
     re.I,
+)
+_DISMISSED = re.compile(
+    r"(?:[\s,;.]|and|while|whereas|but|since|as|because)*(?<![A-Za-z])"
+    r"(?:options?\s+|choices?\s+)?[(\[]?[A-Z](?![A-Za-z])[)\]]?"
+    r"(?:\s*(?:,|/|and|or|,\s*and)\s*[(\[]?[A-Z](?![A-Za-z])[)\]]?)*\s+(?:is|are|was|were)\s+"
+    r"(?:both\s+|all\s+|clearly\s+|simply\s+|just\s+)?"
+    r"(?:wrong|incorrect|false|ruled out|eliminated|excluded|not\s+(?:correct|right|true))(?![a-z])"
 )
 _PARENTHESES = re.compile(r"\((?!\s*[A-Za-z]\s*\))[^()]*\)")
 _MORE = re.compile(
@@ -196,7 +208,7 @@ def _last_clause(
         nearest = max(places) if len(places) > 1 else places[0]
         at, word = nearest
         match = marker.pattern.match(lower, at)
-        if match:
+        if match and not _UNSAID.search(lower, max(0, at - 30), at):
             after = start + match.end()
             found = _read_clause(text[after : min(after + _CLAUSE, end)], options)
             if found[0] or found[1]:
@@ -227,8 +239,10 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
     bracketed = clause[match.start()] in "([{"
     if _ARTICLE.match(rest) and not bracketed:
         follows = _plain(_first_line(rest))
-        named = len(options) > _index(letter) and follows.startswith(
-            _plain(options[_index(letter)])
+        named = (
+            letter != "a"  # an article; the option's text is looked for below
+            and len(options) > _index(letter)
+            and follows.startswith(_plain(options[_index(letter)]))
         )
         joiner = re.match(
             r"\s+(?:because|since|as|for|and|or|not|but|which|due|based|given|rather|"
@@ -237,10 +251,12 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
         )
         if not named and (letter in "aAI" or letter.islower()) and not joiner:
             return _option_in(clause, start, options), ""
-        if letter.islower() and letter == "a" and not named:
+        if letter == "a":
             return "", ""
     tail = _PARENTHESES.sub(" ", rest)
     tail = _NEGATION.sub(" ", tail)
+    if dismissed := _DISMISSED.match(tail):
+        tail = tail[dismissed.end() :]
     another = _MORE.match(tail)
     if another and another.group(1).upper() != letter.upper() and _is_letter(another.group(1)):
         return f"{letter.upper()}, {another.group(1).upper()}", "it announces more than one option"

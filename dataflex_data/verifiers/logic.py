@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers.extraction import after_thinking, last_boxes, lowered
@@ -40,7 +41,7 @@ _CONDITION_WORDS = frozenset({
     "according", "cannot", "can't", "can’t", "unsure", "unknown", "unclear", "guess",
 })  # fmt: skip
 _CONDITION_PHRASES = ("?", "not the case", "not true", "one of", "tell us", "not sure", "not know",
-                      "n't know", "n’t know")  # fmt: skip
+                      "n't know", "n’t know", "not the only", "not only")  # fmt: skip
 _REPORTED = re.compile(
     r"\b(?:say|says|said|claim|claims|claimed|state|states|stated|if|suppose|assume|assuming|"
     r"case|would|could|might|or|either|contradict\w*|impossible|statement)\b|\?",
@@ -50,6 +51,7 @@ _PARENTHESES = re.compile(r"\([^()]*\)")
 _TOKEN = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*|->|=>|[:=—–→⇒|,;.&\n!-]")
 _COPULA = {"is", "are", ":", "=", "—", "–", "->", "→", "=>", "⇒", "|", "-", "was", "be", "'s"}
 _ARTICLES = {"a", "an", "the", "both", "all", "also", "therefore", "thus", "indeed", "hence",
+             "only", "sole", "truth-telling", "lying", "honest", "truthful",
              "definitely", "clearly", "must", "be", "as", "each", "every", "one"}  # fmt: skip
 _EVERYONE = {"all", "everyone", "everybody", "both", "each"}
 _JOINERS = {",", "and", "&"}
@@ -65,6 +67,16 @@ _ADVERBS = {"therefore", "thus", "then", "also", "indeed", "definitely", "clearl
 _PRONOUNS = {"she", "he", "it", "who", "which", "there", "role", "person", "answer", "follows"}
 
 
+_ALTERNATIVE = re.compile(r"\bor\b|/|\|", re.I)
+_CONTRADICTION = re.compile(r"(?<!no )(?<!any )(?<!without )(?<!without a )\bcontradict")
+_OTHERS = "the-others"  # the token that stands for everybody not named so far
+_OTHERS_PHRASE = re.compile(
+    r"\b(?:all\s+)?(?:of\s+)?(?:the\s+)?(?:all\s+)?(?:others|rest|remaining\s+(?:people|ones|islanders|"
+    r"inhabitants|persons)|other\s+(?:people|ones|islanders|inhabitants|persons))\b"
+    r"|\bevery(?:one|body)\s+else\b"
+    r"|\bthe\s+other(?:\s+(one|two|three|four|five|six|seven))?(?=\s+(?:is|are)\b)"
+)
+_COUNTS = ("one", "two", "three", "four", "five", "six", "seven")
 _CONTRACTED = re.compile(r"\b(is|are|was)n['’]t\b")
 _NAME = r"[^\W\d_]+(?:['’\-][^\W\d_]+)*"
 # The common ways of writing an assignment, read without a walk over the tokens: claims of the form
@@ -213,7 +225,10 @@ def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
     final = _last_marker(text, puzzle)
     after = final.start() if final else -1
     boxes = last_boxes(text) if "box" in text else []
-    boxed = "\n".join(box.content for box in boxes)
+    boxed = boxes[0].content if boxes else ""
+    for box, other in pairwise(boxes):
+        hedged = _ALTERNATIVE.search(text, box.end, other.start)
+        boxed += f"{' or ' if hedged else chr(10)}{other.content}"
     if boxes and after < boxes[-1].end and any(role in boxed.lower() for role in puzzle.roles):
         return boxed, "box", ""
     tag = text.rfind("<answer>")
@@ -305,6 +320,19 @@ def _claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
         block = _PARENTHESES.sub(
             lambda part: part.group() if any(w in part.group() for w in role_words) else " ", block
         )
+        block = re.sub(
+            rf"({_NAME})\s*\((?:an?\s+|the\s+)?({'|'.join(puzzle.roles)})\)",
+            lambda part: f"{part[1]}: {part[2]}" if part[1] in puzzle.assignment else part[0],
+            block,
+        )
+    if "/" in block and re.search(
+        rf"(?:{'|'.join(role_words)})\s*/\s*(?:an?\s+)?(?:{'|'.join(role_words)})", block
+    ):
+        return {}, "the final block leaves a role open with a slash"
+    if "contradict" in block and _CONTRADICTION.search(block):
+        return {}, "the final block speaks of a contradiction"
+    if "other" in block or "rest" in block or "else" in block or "remaining" in block:
+        block = _OTHERS_PHRASE.sub(_others_token, block)
     tokens = _TOKEN.findall(_CONTRACTED.sub(r"\1 not", block))
     conditions = set(_CONDITION_WORDS.intersection(tokens).difference(puzzle.assignment))
     conditions.update(phrase for phrase in _CONDITION_PHRASES if phrase in block)
@@ -320,11 +348,34 @@ def _claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
         subjects, negated, problem = _subjects(tokens, at, puzzle, previous)
         if problem:
             return claims, problem
-        problem = _claim(claims, subjects, is_first != negated, puzzle)
+        if any(subject.startswith(_OTHERS) for subject in subjects):
+            subjects, problem = _resolved(subjects, claims, puzzle)
+        problem = problem or _claim(claims, subjects, is_first != negated, puzzle)
         if problem:
             return claims, problem
         previous = subjects or previous
     return claims, ""
+
+
+def _others_token(phrase: re.Match[str]) -> str:
+    if phrase.group(1):
+        return f"{_OTHERS}-{phrase.group(1)}"
+    return f"{_OTHERS}-one" if phrase.group().endswith("other") else _OTHERS
+
+
+def _resolved(
+    subjects: list[str], claims: dict[str, bool], puzzle: Puzzle
+) -> tuple[list[str], str]:
+    """Return subjects with "the others" replaced by everybody not named so far."""
+    named = [subject for subject in subjects if not subject.startswith(_OTHERS)]
+    others = [name for name in puzzle.assignment if name not in claims and name not in named]
+    phrase = next(subject for subject in subjects if subject.startswith(_OTHERS))
+    count = phrase.removeprefix(_OTHERS).lstrip("-")
+    if not claims or not others:
+        return [], "it speaks of the others where there is nobody else"
+    if count and _COUNTS.index(count) + 1 != len(others):
+        return [], f"it speaks of {count} other, and {len(others)} are not named"
+    return named + others, ""
 
 
 def _plain_claims(
