@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from dataflex_data.verifiers.routes import ROUTES
 
 from dataflex_data.builders.source import SOURCES, FileSource, GeneratedSource, Source
 from dataflex_data.builders.templates import template_problem
 from dataflex_data.core.schema import route_problem
+from dataflex_data.verifiers.routes import ROUTES
 
 WITH_DEFAULTS = [
     (name, source)
