@@ -4,7 +4,8 @@ Each route reads the question's own text where it can, so that it checks the wor
 whether the gold is right.
 """
 
-# mypy: disable-error-code="no-any-return" - the parameters of each family have their own types
+# The parameters of each family have their own types.
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import re
