@@ -338,7 +338,7 @@ def geometric_sequence(p: Params, q: str, gold: Fraction) -> bool:
     while len(terms) < (p["n"] or 400):
         terms.append(terms[-1] * second / first)
     if p["asked"] == "infinite sum":
-        return abs(float(sum(map(float, terms)) - gold)) < 1e-9 * max(1, abs(gold))
+        return abs(float(sum(map(float, terms)) - gold)) < 1e-9 * max(1.0, float(abs(gold)))
     return gold == (terms[-1] if p["asked"] == "term" else sum(terms))
 
 
