@@ -12,9 +12,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import datetime
-import json
-import platform
 import random
 import statistics
 import sys
@@ -25,12 +22,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from _common import write_results
+
 from dataflex_data.reporting.terminal import print_table
 from dataflex_data.verifiers import answers, choice, logic, math, routes
 from tests.synthetic_responses import Case, cases, reasoning
 
 DOMAINS = ("math", "science", "logic")
-RESULTS = Path(__file__).parent / "results" / "verifiers.json"
 CACHED = (
     math.read_gold,
     math.compare,
@@ -42,6 +40,7 @@ CACHED = (
     choice._read_box,
     logic.read_gold,
     logic._judged,
+    logic._judged_plainly,
 )
 HOSTILE = [
     "\\boxed{9^{9^{9^9}}}",
@@ -86,22 +85,9 @@ def main() -> None:
         ["slowest", "mean"],
         [[hostile["slowest_ms"], hostile["mean_ms"]]],
     )
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(
-        json.dumps(
-            {
-                "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-                "python": platform.python_version(),
-                "machine": platform.machine(),
-                "accuracy": accuracy,
-                "speed": speed,
-                "symbolic": symbolic,
-                "hostile": hostile,
-            },
-            indent=2,
-        )
-        + "\n",
-        encoding="utf-8",
+    write_results(
+        "verifiers",
+        {"accuracy": accuracy, "speed": speed, "symbolic": symbolic, "hostile": hostile},
     )
 
 

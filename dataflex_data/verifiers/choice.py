@@ -182,7 +182,8 @@ def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[
         return contents[0], "box", "the box holds neither a letter nor the text of one option"
     if len(text) < _SHORT and (match := _WHOLE.fullmatch(plain_unicode(text))):
         return match.group(1).upper(), "bare_letter", ""
-    plain = _plain(text) if len(text) < _LONGEST_OPTION else ""
+    longest = max(map(len, options), default=0)
+    plain = _plain(text) if len(text.strip()) <= 2 * longest + _SHORT else ""
     matches = [at for at, option in enumerate(options) if plain and _plain(option) == plain]
     if len(matches) == 1:
         return LETTERS[matches[0]], "option_text", ""
@@ -190,7 +191,6 @@ def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[
 
 
 _SHORT = 20
-_LONGEST_OPTION = 2_000
 
 
 def _last_clause(
@@ -226,7 +226,8 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
     if "\\" in clause:
         clause = _LATEX_TEXT.sub(r"\1", clause).replace("\\boxed", "").replace("\\(", " ")
         clause = clause.replace("\\)", " ").replace("\\ ", " ").replace("\\,", " ")
-    clause = clause.replace("$", " ")
+    if "$" in clause:
+        clause = clause.replace("$", " ")
     filler = _FILLER.match(clause)
     start = filler.end() if filler else 0
     if negated := _NO_ANSWER.match(clause, start):
@@ -236,6 +237,8 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
         return _option_in(clause, start, options), ""
     letter = match.group(1)
     rest = clause[match.end() :]
+    if not rest.strip(" .\n)"):  # most answers end here
+        return letter.upper(), ""
     bracketed = clause[match.start()] in "([{"
     if _ARTICLE.match(rest) and not bracketed:
         follows = _plain(_first_line(rest))
@@ -253,7 +256,7 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
             return _option_in(clause, start, options), ""
         if letter == "a":
             return "", ""
-    tail = _PARENTHESES.sub(" ", rest)
+    tail = _PARENTHESES.sub(" ", rest) if "(" in rest else rest
     tail = _NEGATION.sub(" ", tail)
     if dismissed := _DISMISSED.match(tail):
         tail = tail[dismissed.end() :]

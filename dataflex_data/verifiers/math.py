@@ -15,15 +15,7 @@ from itertools import pairwise
 
 from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers import symbolic as _symbolic
-from dataflex_data.verifiers.answers import (
-    Answer,
-    Group,
-    Number,
-    Thousands,
-    read_answer,
-    same_answer,
-    spelling,
-)
+from dataflex_data.verifiers.answers import read_answer, spelling
 from dataflex_data.verifiers.exact import Unreadable, symbols
 from dataflex_data.verifiers.extraction import (
     MAX_ANSWER,
@@ -32,6 +24,7 @@ from dataflex_data.verifiers.extraction import (
     has_open_box,
     last_boxes,
 )
+from dataflex_data.verifiers.forms import Answer, Group, Number, Thousands, same_answer
 
 
 @lru_cache(maxsize=65536)
