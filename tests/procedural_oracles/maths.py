@@ -181,7 +181,7 @@ def inequality_count(p: Params, q: str, gold: Fraction) -> bool:
             return low <= middle <= high
         return evaluate(text.split("<")[0], **{letter: n}) < 0
 
-    return sum(map(holds, range(-200, 201))) == gold
+    return sum(map(holds, range(-80, 81))) == gold
 
 
 @route

@@ -12,7 +12,7 @@ from dataflex_data.builders.procedural.maths import FAMILIES
 from dataflex_data.verifiers import math
 from tests.procedural_oracles.maths import ROUTES
 
-PER_LEVEL = 12
+PER_LEVEL = 6
 
 
 def problems(name: str, level: int, wanted: int = PER_LEVEL) -> list[Problem]:

@@ -153,7 +153,7 @@ def resistor_networks(d: Draw, level: int) -> Problem | None:
 def charge_and_energy(d: Draw, level: int) -> Problem | None:
     """Q = It, energy in kilowatt-hours, its cost, charging times."""
     i, minutes = Fraction(d.integer(2, 95), 10), Fraction(d.integer(2, 90))
-    power, hours = Fraction(d.integer(2, 120) * 25), Fraction(d.integer(2, 48), 2)
+    power, hours = Fraction(d.integer(2, 120) * 25), Fraction(d.integer(3, 48), 2)
     asked = d.pick(("charge", "kilowatt-hours", "cost", "joules", "battery")[: 1 + level])
     if asked == "charge":
         right, unit = i * minutes * 60, "C"
