@@ -72,25 +72,34 @@ def normalised(weights: FloatArray, masses: FloatArray, cap: float | None = None
     if cap is not None and not cap >= 1:
         raise InputDataError(f"cap must be at least 1, the mean of the weights; got {cap!r}")
     total = float(masses.sum())
-    weighted = float((weights * masses).sum())
-    if weighted <= 0:
+    if float(weights[masses > 0].max(initial=0.0)) <= 0:
         return np.ones_like(weights)
-    scaled = weights * (total / weighted)
+    scaled = _scaled(weights, masses, total)
     if cap is None or scaled.max(initial=0.0) <= cap:
         return scaled
     full = scaled > cap
     for _ in range(_ROUNDS):
         free = ~full
         left = total - cap * float(masses[full].sum())
-        free_mass = float((weights * masses)[free].sum())
-        if free_mass <= 0 or left <= 0:
+        if float(weights[free & (masses > 0)].max(initial=0.0)) <= 0 or left <= 0:
             break
-        scaled = np.where(full, cap, weights * (left / free_mass))
+        scaled = np.where(full, cap, _scaled(np.where(full, 0.0, weights), masses, left))
         over = free & (scaled > cap)
         if not over.any():
             return np.asarray(scaled)
         full |= over
     return np.minimum(np.where(full, cap, scaled), cap)
+
+
+def _scaled(weights: FloatArray, masses: FloatArray, total: float) -> FloatArray:
+    """Return the weights times what makes their mass ``total``; some weight with mass is positive.
+
+    Divided by their largest first: the sum of weights near the ends of the float range would
+    vanish or overflow. A weight without mass is never above the largest one with mass.
+    """
+    peak = float(weights[masses > 0].max())
+    relative = np.minimum(weights, peak) / peak
+    return np.asarray(relative * (total / float((relative * masses).sum())))
 
 
 def check_weights(weights: FloatArray) -> None:
