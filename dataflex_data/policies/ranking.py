@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dataflex_data.core.rollout import BoolArray, Groups, IntArray
+from dataflex_data.core.groups import BoolArray, Groups, IntArray
 from dataflex_data.core.seeding import U64Array
 
 

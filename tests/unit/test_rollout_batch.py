@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dataflex_data.core import rollout
+from dataflex_data.core import groups
 from dataflex_data.core.errors import InputDataError
-from dataflex_data.core.rollout import RolloutBatch, factorised, hashes, stable_order
+from dataflex_data.core.groups import factorised, hashes, stable_order
+from dataflex_data.core.rollout import RolloutBatch
 from tests.policies_batch import batch_of, columns
 
 
@@ -155,7 +156,7 @@ class TestHashes:
         import sys
 
         script = (
-            "import numpy as np; from dataflex_data.core.rollout import hashes;"
+            "import numpy as np; from dataflex_data.core.groups import hashes;"
             "print(hashes(np.array(['a', 'b' * 60], dtype=object)).tolist())"
         )
         outputs = {
@@ -200,7 +201,7 @@ class TestFactorised:
     def test_agrees_with_a_dictionary(
         self, make_value: Any, few: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(rollout, "_FEW", few)
+        monkeypatch.setattr(groups, "_FEW", few)
         rng = np.random.default_rng(0)
         for order in (np.repeat(np.arange(40), 3), rng.permutation(np.repeat(np.arange(40), 3))):
             values = [make_value(int(number)) for number in order]
@@ -212,7 +213,7 @@ class TestFactorised:
 
     def test_texts_with_one_hash_are_told_apart(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # "a" and "a\0" are the same bytes to numpy.
-        monkeypatch.setattr(rollout, "_FEW", 1)
+        monkeypatch.setattr(groups, "_FEW", 1)
         values = np.array(["a", "a\0", "a", "b"], dtype=object)
         assert factorised(values)[0].tolist() == [0, 1, 0, 2]
 
