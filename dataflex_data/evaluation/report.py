@@ -1,10 +1,8 @@
-"""The evaluation for people: one text, laid out once and written as Markdown and as HTML."""
+"""The evaluation for people, as ``report.md``, ``report.html`` and pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -13,55 +11,16 @@ from dataflex_data.evaluation.compare import Comparison, margins
 from dataflex_data.evaluation.evaluate import TOOL, Evaluation, summary
 from dataflex_data.evaluation.process import GENERATED, OPTIMISED, RETAINED
 from dataflex_data.evaluation.runs import Group, group_label
-from dataflex_data.reporting.html import Section, html_table, render_page
-from dataflex_data.reporting.plots import png_data_uri
-
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A paragraph; ``kind`` ``"banner"`` and ``"note"`` are set apart."""
-
-    text: str
-    kind: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of plain cells."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture; Markdown links to ``file``, HTML holds the bytes.
-
-    Attributes:
-        file: Name in the output folder; ``""`` for one that stands in HTML only.
-    """
-
-    file: str
-    alt: str
-    png: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading below a part's."""
-
-    text: str
-
-
-Block = Paragraph | Table | Picture | Heading
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the report."""
-
-    title: str
-    blocks: Sequence[Block]
+from dataflex_data.reporting.document import (
+    Block,
+    Heading,
+    Paragraph,
+    Part,
+    Picture,
+    Table,
+    html_document,
+    markdown_document,
+)
 
 
 def write_reports(evaluation: Evaluation, folder: Path, *, plots: bool) -> None:
@@ -88,17 +47,15 @@ def write_reports(evaluation: Evaluation, folder: Path, *, plots: bool) -> None:
     by_file = {picture.file: picture for picture in others}
     parts = _parts(evaluation, forests, by_file)
     title = f"Evaluation: {evaluation.contract.name}"
-    (folder / "report.md").write_text(_markdown(title, evaluation, parts), encoding="utf-8")
-    page = render_page(title, [_section(part) for part in parts], subtitle=_subtitle(evaluation))
+    subtitle = _subtitle(evaluation)
+    text = markdown_document(title, parts, subtitle=subtitle)
+    (folder / "report.md").write_text(text, encoding="utf-8")
+    page = html_document(title, parts, subtitle=subtitle)
     (folder / "report.html").write_text(page, encoding="utf-8")
     if plots:
         forest = _forest_part(evaluation, forests)
-        blocks = [*_stamp(evaluation), *forest.blocks]
-        page = render_page(
-            f"{title}: effects",
-            [_section(Part(forest.title, blocks))],
-            subtitle=_subtitle(evaluation),
-        )
+        stamped = Part(forest.title, [*_stamp(evaluation), *forest.blocks])
+        page = html_document(f"{title}: effects", [stamped], subtitle=subtitle)
         (folder / "forest.html").write_text(page, encoding="utf-8")
 
 
@@ -477,54 +434,3 @@ def _method_part(evaluation: Evaluation) -> Part:
             ),
         ],
     )
-
-
-def _section(part: Part) -> Section:
-    return Section(part.title, "\n".join(_block_html(block) for block in part.blocks))
-
-
-def _block_html(block: Block) -> str:
-    if isinstance(block, Table):
-        return html_table(block.columns, block.rows)
-    if isinstance(block, Heading):
-        return f"<h3>{escape(block.text)}</h3>"
-    if isinstance(block, Picture):
-        source = png_data_uri(block.png)
-        return f'<figure><img src="{source}" alt="{escape(block.alt)}" loading="lazy"></figure>'
-    kind = f' class="{block.kind}"' if block.kind else ""
-    return f"<p{kind}>{escape(block.text)}</p>"
-
-
-def _markdown(title: str, evaluation: Evaluation, parts: Sequence[Part]) -> str:
-    lines = [f"# {title}", "", _subtitle(evaluation), ""]
-    for part in parts:
-        lines += [f"## {part.title}", ""]
-        for block in part.blocks:
-            lines += _block_markdown(block)
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _block_markdown(block: Block) -> list[str]:
-    if isinstance(block, Heading):
-        return [f"### {block.text}", ""]
-    if isinstance(block, Picture):
-        return [f"![{block.alt}]({block.file})", ""] if block.file else []
-    if isinstance(block, Paragraph):
-        return [f"**{block.text}**" if block.kind == "banner" else block.text, ""]
-    cells = [[_markdown_cell(cell) for cell in row] for row in block.rows]
-    return [
-        "| " + " | ".join(block.columns) + " |",
-        "|" + "---|" * len(block.columns),
-        *("| " + " | ".join(row) + " |" for row in cells),
-        "",
-    ]
-
-
-def _markdown_cell(cell: object) -> str:
-    if cell is None:
-        return "–"
-    if isinstance(cell, float):
-        return f"{cell:.4f}".replace("-", "−")
-    if isinstance(cell, int) and not isinstance(cell, bool):
-        return f"{cell:,}"
-    return str(cell).replace("|", "\\|").replace("\n", " ")
