@@ -233,6 +233,70 @@ class Selector(Component):
         """Return which responses are kept. All of ``batch`` may be: faulty ones are not in it."""
 
 
+class MemberParams(Config):
+    """Parameters of every `MemberSelector`.
+
+    Attributes:
+        recompute: Make the advantages of those kept anew among themselves.
+    """
+
+    recompute: bool = True
+
+
+class MemberSelector(Selector):
+    """A selector that keeps some responses of each group."""
+
+    granularities: ClassVar[tuple[str, ...]] = ("response",)
+    needs_groups: ClassVar[bool] = True
+    params: MemberParams
+
+    @property
+    def unit(self) -> Unit:
+        """Members of groups."""
+        return "member"
+
+    @property
+    def recomputes(self) -> bool:
+        """As the parameter says."""
+        return self.params.recompute
+
+
+class TokenScoreParams(Config):
+    """Parameters of every `TokenScorer`.
+
+    Attributes:
+        agg: ``none`` gives one score per token; the others one per response, over its tokens.
+    """
+
+    agg: Literal["none", "mean", "sum", "max", "min"] = "none"
+
+
+class TokenScorer(Scorer):
+    """A scorer of tokens, or with an ``agg`` of responses over their tokens."""
+
+    Params: ClassVar[type[Config] | None] = TokenScoreParams
+    timing: ClassVar[str] = "post_advantage"
+    granularity = "token"
+    params: TokenScoreParams
+
+    @property
+    def score_granularity(self) -> Granularity:
+        """A token's, or with an ``agg`` a response's."""
+        return "token" if self.params.agg == "none" else "response"
+
+    def score(self, batch: RolloutBatch, step_id: int, **ctx: object) -> Scores:
+        """Return the tokens' scores, or what ``agg`` makes of them."""
+        del step_id, ctx
+        scores_T = self.token_scores(batch)
+        if self.params.agg == "none":
+            return Scores(scores_T, "token")
+        return Scores(batch.per_response(scores_T, self.params.agg), "response")
+
+    @abstractmethod
+    def token_scores(self, batch: RolloutBatch) -> FloatArray:
+        """Return one score per token, flat."""
+
+
 class Reweighter(Component):
     """Says how strongly each response or token counts.
 

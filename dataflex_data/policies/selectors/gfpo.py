@@ -10,26 +10,30 @@ from pydantic import Field
 
 from dataflex_data.core.config import Config
 from dataflex_data.core.rollout import BoolArray, RolloutBatch
-from dataflex_data.policies.component import Scores, Selector, Turn, Unit, register_selector
+from dataflex_data.policies.component import (
+    MemberParams,
+    MemberSelector,
+    Scores,
+    Turn,
+    register_selector,
+)
 from dataflex_data.policies.ranking import ranked_members
 
 
-class GfpoParams(Config):
+class GfpoParams(MemberParams):
     """Parameters of `Gfpo`.
 
     Attributes:
         k: Number kept of each group; a smaller group is kept whole.
         metric: ``short`` keeps the shortest; ``efficiency`` those with most score per token.
-        recompute: Make the advantages of those kept anew among themselves.
     """
 
     k: int = Field(default=8, ge=1)
     metric: Literal["short", "efficiency"] = "efficiency"
-    recompute: bool = True
 
 
 @register_selector("gfpo")
-class Gfpo(Selector):
+class Gfpo(MemberSelector):
     """Keep ``k`` of each group: the shortest, or those with the highest score per token.
 
     By efficiency a positive score comes before zero, zero before a negative one, and of equals the
@@ -40,19 +44,7 @@ class Gfpo(Selector):
     """
 
     Params: ClassVar[type[Config]] = GfpoParams
-    granularities: ClassVar[tuple[str, ...]] = ("response",)
-    needs_groups: ClassVar[bool] = True
     params: GfpoParams
-
-    @property
-    def unit(self) -> Unit:
-        """Members of groups."""
-        return "member"
-
-    @property
-    def recomputes(self) -> bool:
-        """As the parameter says."""
-        return self.params.recompute
 
     def keep(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> BoolArray:
         """Return the first ``k`` of each group."""

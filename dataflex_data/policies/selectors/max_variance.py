@@ -9,30 +9,34 @@ from pydantic import Field
 
 from dataflex_data.core.config import Config
 from dataflex_data.core.rollout import BoolArray, FloatArray, IntArray, RolloutBatch
-from dataflex_data.policies.component import Scores, Selector, Turn, Unit, register_selector
+from dataflex_data.policies.component import (
+    MemberParams,
+    MemberSelector,
+    Scores,
+    Turn,
+    register_selector,
+)
 from dataflex_data.policies.ranking import ranked_members, rounded_share
 
 _TIE = 1e-9  # variances closer than this part of the largest are one
 
 
-class MaxVarianceParams(Config):
+class MaxVarianceParams(MemberParams):
     """Parameters of `MaxVariance`.
 
     Attributes:
         keep_fraction: Share of each group that is kept.
         n: Number kept of each group, instead of a share.
         rounding: ``half_even`` as in the public plugin (half of 5 is 2), or ``ceil``.
-        recompute: Make the advantages of those kept anew among themselves.
     """
 
     keep_fraction: float = Field(default=0.5, gt=0, le=1)
     n: int | None = Field(default=None, ge=2)
     rounding: Literal["half_even", "ceil"] = "half_even"
-    recompute: bool = True
 
 
 @register_selector("max_variance")
-class MaxVariance(Selector):
+class MaxVariance(MemberSelector):
     """Keep the n responses of each group whose scores have the largest variance.
 
     They are the i lowest and the n - i highest for some i; among equal variances the largest i.
@@ -44,19 +48,7 @@ class MaxVariance(Selector):
     """
 
     Params: ClassVar[type[Config]] = MaxVarianceParams
-    granularities: ClassVar[tuple[str, ...]] = ("response",)
-    needs_groups: ClassVar[bool] = True
     params: MaxVarianceParams
-
-    @property
-    def unit(self) -> Unit:
-        """Members of groups."""
-        return "member"
-
-    @property
-    def recomputes(self) -> bool:
-        """As the parameter says."""
-        return self.params.recompute
 
     def keep(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> BoolArray:
         """Return the extremes of each group that differs."""
