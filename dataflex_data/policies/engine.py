@@ -390,14 +390,15 @@ class Policies:
 
         masses = unit_masses(per_token, part.lengths_B, self.mode)
         mean_one, others = product(scaled), product(plain)
-        weights = np.ones(masses.size) if mean_one is None else mean_one
         if mean_one is not None:
-            weights = normalised(mean_one, masses, min(caps, default=None))
-        if others is not None:
-            weights = weights * others
-        mask = np.repeat(kept_B, batch.lengths_B) if per_token else kept_B
-        whole = np.zeros(mask.size, dtype=weights.dtype)
-        whole[mask] = weights
+            mean_one = normalised(mean_one, masses, min(caps, default=None))
+        factors = [values for values in (mean_one, others) if values is not None]
+        weights = factors[0] if len(factors) == 1 else factors[0] * factors[1]
+        whole = weights
+        if not kept_B.all():
+            mask = np.repeat(kept_B, batch.lengths_B) if per_token else kept_B
+            whole = np.zeros(mask.size, dtype=weights.dtype)
+            whole[mask] = weights
         stats = weight_stats(weights, masses)
         clock.lap("reweight")
         return whole, per_token, stats
@@ -456,7 +457,7 @@ def _raw_weights(
 ) -> tuple[FloatArray, int]:
     """Return raw weights, those without a score at the mean of the others; and how many."""
     scored = np.isfinite(scores.values)
-    missing = int(scored.size - scored.sum())
+    missing = scored.size - int(np.count_nonzero(scored))
     if missing == scored.size:
         return np.ones(scored.size), missing
     if not missing:

@@ -6,7 +6,9 @@ step with the length of what they favour. Here the unit is the loss's own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import log, sqrt
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from dataflex_data.core.rollout import FloatArray, IntArray
 from dataflex_data.policies.loss import LossAggMode
 
 _ROUNDS = 200
+# Values worked on at a time: a block and its temporaries stay in the cache, where whole arrays of a
+# step's tokens would each be fetched from memory; and BLAS keeps to one thread.
+_BLOCK = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ def unit_masses(per_token: bool, lengths_B: IntArray, mode: LossAggMode) -> Floa
         if mode == "seq-mean-token-mean":
             filled = lengths_B[lengths_B > 0]
             return np.repeat(1.0 / filled, filled)
-        return np.ones(int(lengths_B.sum()))
+        return np.broadcast_to(1.0, int(lengths_B.sum()))
     if mode in ("token-mean", "token-sum"):
         return lengths_B.astype(np.float64)
     return (lengths_B > 0).astype(np.float64)
@@ -72,7 +77,7 @@ def normalised(weights: FloatArray, masses: FloatArray, cap: float | None = None
     if cap is not None and not cap >= 1:
         raise InputDataError(f"cap must be at least 1, the mean of the weights; got {cap!r}")
     total = float(masses.sum())
-    if float(weights[masses > 0].max(initial=0.0)) <= 0:
+    if _peak(weights, masses) <= 0:
         return np.ones_like(weights)
     scaled = _scaled(weights, masses, total)
     if cap is None or scaled.max(initial=0.0) <= cap:
@@ -97,9 +102,19 @@ def _scaled(weights: FloatArray, masses: FloatArray, total: float) -> FloatArray
     Divided by their largest first: the sum of weights near the ends of the float range would
     vanish or overflow. A weight without mass is never above the largest one with mass.
     """
-    peak = float(weights[masses > 0].max())
-    relative = np.minimum(weights, peak) / peak
-    return np.asarray(relative * (total / float((relative * masses).sum())))
+    peak = _peak(weights, masses)
+    relative = np.minimum(weights, peak)
+    relative /= peak
+    carried = relative if _uniform(masses) else relative * masses
+    relative *= total / float(carried.sum(dtype=np.float64))
+    return relative
+
+
+def _peak(weights: FloatArray, masses: FloatArray) -> float:
+    """Return the largest weight that carries anything; 0 where none does."""
+    if not _uniform(masses):
+        weights = weights[masses > 0]
+    return float(weights.max(initial=0.0))
 
 
 def check_weights(weights: FloatArray) -> None:
@@ -108,28 +123,59 @@ def check_weights(weights: FloatArray) -> None:
     Raises:
         InputDataError: One is negative or not finite.
     """
+    if not weights.size or (weights.min() >= 0 and weights.max() < np.inf):
+        return
     bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
-    if bad.size:
-        raise InputDataError(
-            f"weights must be finite and not negative: {bad.size} are not, "
-            f"the first is number {bad[0]} with {weights[bad[0]]!r}"
-        )
+    raise InputDataError(
+        f"weights must be finite and not negative: {bad.size} are not, "
+        f"the first is number {bad[0]} with {weights[bad[0]]!r}"
+    )
 
 
 def weight_stats(weights: FloatArray, masses: FloatArray) -> WeightStats:
     """Return the statistics of weights; those that carry nothing are left out."""
-    weights, masses = weights[masses > 0], masses[masses > 0]
+    uniform = _uniform(masses)
+    if not uniform:
+        carried = masses > 0
+        if not carried.all():
+            weights, masses = weights[carried], masses[carried]
     if not weights.size:
         return WeightStats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    total = float(weights.sum(dtype=np.float64))
-    squares = float(np.square(weights, dtype=np.float64).sum())
-    shares = weights[weights > 0] / total if total > 0 else np.zeros(0)
+    tiny = np.finfo(weights.dtype).tiny
+    n, total, squares, logs, weighted, mass = 0, 0.0, 0.0, 0.0, 0.0, 0.0
+    mean, deviations = 0.0, 0.0
+    for block in _blocks(weights.size):
+        some = weights[block].astype(np.float64)
+        # Where a weight is 0, so is its product with whatever stands for the logarithm.
+        logs += float(some @ np.log(np.maximum(weights[block], tiny)).astype(np.float64))
+        squares += float(some @ some)
+        sum_here = float(some.sum())
+        total += sum_here
+        if not uniform:
+            weighted += float(some @ masses[block])
+            mass += float(masses[block].sum())
+        # Two sets' means and squared deviations joined, without the cancellation of
+        # squares - n * mean**2, so that equal weights have the deviation 0.
+        away = sum_here / some.size - mean
+        some -= sum_here / some.size
+        deviations += float(some @ some) + away**2 * n * some.size / (n + some.size)
+        n += some.size
+        mean += away * some.size / n
     ess = total**2 / squares if squares > 0 else 0.0
     return WeightStats(
-        mean=float((weights * masses).sum() / masses.sum()),
-        std=float(weights.std(dtype=np.float64)),
-        entropy=float(-(shares * np.log(shares)).sum()) if shares.size else 0.0,
+        mean=total / n if uniform else weighted / mass,
+        std=sqrt(deviations / n),
+        entropy=max(log(total) - logs / total, 0.0) if total > 0 else 0.0,
         ess=ess,
-        ess_fraction=ess / weights.size,
+        ess_fraction=ess / n,
         largest=float(weights.max()),
     )
+
+
+def _uniform(masses: FloatArray) -> bool:
+    """Return whether each weight carries 1, by way of one number that stands for all."""
+    return masses.strides == (0,)
+
+
+def _blocks(size: int) -> Iterator[slice]:
+    return (slice(start, start + _BLOCK) for start in range(0, size, _BLOCK))

@@ -89,12 +89,13 @@ class Step:
         counted_T = mask_T != 0
         # None where every token of every row counts, so that nothing need be picked or spread.
         self._counted_T = None
+        counted_R = self._lengths_R
         if not (real_R.all() and counted_T.all()):
             self._counted_T = counted_T & np.repeat(real_R, self._lengths_R)
+            counted_R = _sums(counted_T.astype(np.int64), self._lengths_R)
         self._weights_T = None
         if "rollout_is_weights" in held:
             self._weights_T = ragged(fields["rollout_is_weights"])[0]
-        counted_R = _sums(counted_T.astype(np.int64), self._lengths_R)
         column, *inner = domain_key.split(".")
         domains: list[str] | None = None
         if column in held:
@@ -127,7 +128,7 @@ class Step:
     def spread(self, values_T: npt.NDArray[Any], otherwise: float) -> torch.Tensor:
         """Return values of the batch's tokens as a field over all rows and tokens of the step."""
         if self._counted_T is None:
-            return jagged(values_T.astype(np.float32), self._lengths_R)
+            return jagged(values_T.astype(np.float32, copy=False), self._lengths_R)
         whole = np.full(self._counted_T.size, otherwise, dtype=np.float32)
         whole[self._counted_T] = values_T
         return jagged(whole, self._lengths_R)
