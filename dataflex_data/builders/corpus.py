@@ -11,7 +11,6 @@ import json
 import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,10 @@ from dataflex_data import __version__
 from dataflex_data.builders.assemble import Assembly
 from dataflex_data.builders.card import dataset_card
 from dataflex_data.builders.recipe import Recipe
-from dataflex_data.builders.selfcheck import self_check
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.parquet import (
     MANIFEST_NAME,
     dump_json,
-    file_sha256,
     folder_digests,
     read_manifest,
     replace_folder,
@@ -39,13 +36,10 @@ from dataflex_data.core.schema import (
     SCHEMA_VERSION,
     SPLITS,
     Row,
-    prompt_sha256,
     record_problems,
     rows_to_table,
-    schema_problems,
 )
-from dataflex_data.core.text import NORMALISER_VERSION, normalise, sha256_text
-from dataflex_data.verifiers import routes
+from dataflex_data.core.text import NORMALISER_VERSION, sha256_text
 
 KIND = "corpus"
 MANIFEST_VERSION = 1
@@ -286,133 +280,3 @@ def _binned(values: Iterator[int], edges: Sequence[int]) -> dict[str, int]:
         counts[f"<={edge}" if edge is not None else f">{edges[-1]}"] += 1
     order = [*(f"<={edge}" for edge in edges), f">{edges[-1]}"]
     return {name: counts[name] for name in order if counts[name]}
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Outcome of one check of `verify_corpus`.
-
-    Attributes:
-        name: What was checked.
-        problems: What was found, one sentence each; empty when it holds.
-    """
-
-    name: str
-    problems: tuple[str, ...]
-
-
-def verify_corpus(folder: Path) -> list[Check]:
-    """Check a built corpus: digests, schema, rows, counts, splits, duplicates, golds.
-
-    Raises:
-        InputDataError: It is not a built corpus, or cannot be read at all.
-    """
-    folder = Path(folder).expanduser()
-    manifest = corpus_manifest(folder)
-    digests = Check("digests of all files", tuple(_digest_problems(folder, manifest)))
-    if manifest["schema_version"] != SCHEMA_VERSION:
-        problem = f"the manifest says version {manifest['schema_version']}"
-        return [digests, Check(f"schema version {SCHEMA_VERSION}", (problem,))]
-    splits = [split for split in SPLITS if manifest["rows"][split]["total"]]
-    missing = [split for split in splits if not split_files(folder, split)]
-    if missing:
-        return [digests, Check("splits", tuple(f"split {split} is missing" for split in missing))]
-    try:
-        tables = {split: read_split(folder, split) for split in splits}
-    except InputDataError as error:
-        return [digests, Check("parquet can be read", (str(error),))]
-    schema = [
-        f"{split}: {problem}"
-        for split, table in tables.items()
-        for problem in schema_problems(table.schema)
-    ]
-    checks = [digests, Check(f"schema version {SCHEMA_VERSION}", tuple(schema))]
-    if schema:
-        return checks
-    records = {split: table.to_pylist() for split, table in tables.items()}
-    checks.append(Check("rows", tuple(_row_problems(records))))
-    checks.append(Check("counts against the manifest", tuple(_count_problems(records, manifest))))
-    checks.append(Check("no two rows alike, splits apart", tuple(_twin_problems(records))))
-    checks.append(Check("gold scores 1, a wrong answer 0", tuple(_gold_problems(records))))
-    return checks
-
-
-def _digest_problems(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
-    listed = manifest["files"]
-    for name, entry in sorted(listed.items()):
-        path = folder / name
-        if not path.is_file():
-            yield f"{name}: is missing"
-        elif file_sha256(path) != entry["sha256"]:
-            yield f"{name}: differs from its digest in the manifest"
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_file() and name not in listed and name != MANIFEST_NAME:
-            yield f"{name}: is not in the manifest"
-    if manifest_sha256(manifest) != manifest.get("manifest_sha256"):
-        yield f"{MANIFEST_NAME}: was changed after it was written"
-    if summary_of_files(listed) != manifest.get("corpus_sha256"):
-        yield f"{MANIFEST_NAME}: corpus_sha256 does not fit the files it lists"
-
-
-def _row_problems(records: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
-    for split, rows in records.items():
-        for number, record in enumerate(rows):
-            extra = record["extra_info"]
-            where = f"{split} row {number}"
-            for problem in record_problems(record):
-                yield f"{where}: {problem}"
-            if extra["index"] != number or extra["split"] != split:
-                yield f"{where}: extra_info says {extra['split']} row {extra['index']}"
-            contents = [message["content"] for message in record["prompt"] or ()]
-            if prompt_sha256(map(str, contents)) != extra["prompt_sha256"]:
-                yield f"{where}: prompt_sha256 does not fit the prompt"
-            if not extra["license"]:
-                yield f"{where}: has no license"
-
-
-def _count_problems(
-    records: Mapping[str, list[dict[str, Any]]], manifest: Mapping[str, Any]
-) -> Iterator[str]:
-    for split, rows in records.items():
-        expected = manifest["rows"][split]["by_domain"]
-        found = dict(sorted(Counter(record["domain"] for record in rows).items()))
-        if len(rows) != manifest["rows"][split]["total"]:
-            total = manifest["rows"][split]["total"]
-            yield f"{split}: {len(rows)} rows, the manifest says {total}"
-        if found != expected:
-            yield f"{split}: domains {found}, the manifest says {expected}"
-        if rows_sha256(rows) != manifest["rows"][split]["sha256"]:
-            yield f"{split}: the rows are not those that the manifest names (rows.{split}.sha256)"
-
-
-def _twin_problems(records: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
-    seen: dict[str, str] = {}
-    ids: dict[str, str] = {}
-    for split, rows in records.items():
-        for number, record in enumerate(rows):
-            where = f"{split} row {number}"
-            text = normalise("\n".join(message["content"] for message in record["prompt"]))
-            if text in seen:
-                yield f"{where}: its prompt equals that of {seen[text]} after normalisation"
-            seen.setdefault(text, where)
-            row_id = record["extra_info"]["row_id"]
-            if row_id in ids:
-                yield f"{where}: has the row_id of {ids[row_id]}"
-            ids.setdefault(row_id, where)
-
-
-def _gold_problems(records: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
-    for split, rows in records.items():
-        by_route: dict[str, list[int]] = {}
-        for number, record in enumerate(rows):
-            by_route.setdefault(record["data_source"], []).append(number)
-        for route, numbers in by_route.items():
-            if route not in routes.ROUTES:
-                yield f"{split}: {len(numbers)} rows have the unknown data_source {route!r}"
-                continue
-            golds = [rows[number]["reward_model"]["ground_truth"] for number in numbers]
-            for position, number in enumerate(numbers):
-                problem = self_check(route, golds, position, rows[number]["extra_info"])
-                if problem:
-                    yield f"{split} row {number}: {problem}"

@@ -12,8 +12,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dataflex_data.builders.corpus import read_split, verify_corpus
+from dataflex_data.builders.corpus import read_split
 from dataflex_data.builders.sources.math_dapo import PREFIX, SUFFIX
+from dataflex_data.builders.verification import verify_corpus
 from dataflex_data.core.text import normalise
 from dataflex_data.pipeline import build
 
@@ -68,7 +69,7 @@ def test_no_two_prompts_equal_and_none_in_validation(
 
 
 def test_the_corpus_verifies_to_the_last_row(corpus: Path) -> None:
-    assert [check.name for check in verify_corpus(corpus) if check.problems] == []
+    assert [check.name for check in verify_corpus(corpus).checks if check.problems] == []
 
 
 def test_maths_prompts_are_prose_not_printed_lists(train: list[dict[str, Any]]) -> None:
