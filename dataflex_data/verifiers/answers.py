@@ -78,7 +78,7 @@ _NUMERAL = re.compile(r"([0-9A-Fa-f]+)\s*_\s*(?:\{\s*\(?|\()?\s*(\d{1,2})\s*\)?\
 _MARKED_UNIT = re.compile(r"(.*?)\x02\s*([^\x02\x03]+?)\s*\x03\s*(?:\^\s*\{?\s*(\d)\s*\}?)?", re.S)
 _PLAIN_UNIT = re.compile(
     r"(.*[\d)}!])\s*((?<=\s)[A-Za-z][A-Za-z.]*(?:[ /-][A-Za-z.]+){0,5}|[A-Za-z]{2,}(?:/[a-z]+)?"
-    r"(?: [A-Za-z.]+){0,4})\s*(?:\^\s*\{?\s*(\d)\s*\}?)?",
+    r"(?: [A-Za-z.]+){0,4}|[\u4e00-\u9fff]{1,6})\s*(?:\^\s*\{?\s*(\d)\s*\}?)?",
     re.S,
 )
 _TEMPERATURE = re.compile(r"(.*)°\s*\x02?\s*([CF])\s*\x03?", re.S)
@@ -413,8 +413,8 @@ class _Form:
         if unit is None:
             return text, "", 1
         if not marked:
-            short = len(words) < 4 and unit.startswith("?")
-            if short or (len(words) == 1 and not self.lenient):
+            short = len(words) < 4 and unit.startswith("?") and words.isascii()
+            if short or (len(words) == 1 and words.isascii() and not self.lenient):
                 return text, "", 1
         return match.group(1), unit, factor
 
@@ -465,7 +465,7 @@ def _thousands(text: str) -> Thousands:
 
 def _numeral(digits: str, base: int, *, negative: bool = False) -> Answer:
     if base == 10 and digits.isdigit():
-        return Number(-int(digits) if negative else int(digits))
+        return Number(-int(digits) if negative else int(digits), base=10)
     if not 2 <= base <= 36 or any(int(digit, 36) >= base for digit in digits):
         raise Unreadable("numeral", f"{digits} is not a numeral of base {base}")
     return Numeral(("-" if negative else "") + digits.upper(), base)

@@ -32,11 +32,14 @@ class _Marker(NamedTuple):
 
 
 _STRONG = _Marker(
-    ("answer", "option", "choice"),
+    ("answer", "option", "choice", "答案"),
     re.compile(
         r"(?:answer|choice|option)[\"'*_`]*[ \t]*"
         r"(?:[:：=>→]|(?:is|would be|should be|must be)(?![a-z]))"
-        r"|answer[*_]*[ \t]*\n(?=\s*[*_(\[]*[a-z][)\]]?[*_.)]*[ \t]*(?:\n|\Z))"  # a heading
+        r"|答案[*_`]*\s*(?:[:：]|应该是|[是为選选])"
+        # a heading over a letter, or over the last line with a letter and its option
+        r"|answer[*_]*[ \t]*\n(?=\s*[*_(\[]*[a-z]"
+        r"(?:[)\]]?[*_.)]*[ \t]*(?:\n|\Z)|[)\]]?[.:)][*_]*[ \t][^\n]*\s*\Z))"
     ),
 )
 _WEAK = _Marker(
@@ -50,7 +53,20 @@ _MAX_MARKERS = (
 _UNSAID = re.compile(
     r"(?:(?<![a-z])(?:not|never|cannot|eliminated?|exclude|reject|discard|dismiss|rule out|"
     r"ruled out|ruling out|if(?: the)?(?: correct| right| final)?)|n['’]t)\s+(?:the\s+)?\Z"
+    r"|(?:如果|假如|假设|若)(?:正确|最终)?\Z"
 )
+# "C is the correct answer", where a sentence starts with it; read in the response's own case.
+_SAID_BEFORE = re.compile(
+    r"(?:\A|[\n.!:;]|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|[Cc]onsequently),?)[\s*_`>(\[$-]*"
+    r"(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?[*_`(\[$]*([A-Z])[*_`)\]$.]*\s+is\s+"
+    r"(?:therefore\s+|thus\s+|clearly\s+)?the\s+(?:only\s+)?(?:correct|right|best|final)?\s*\Z"
+)
+_SAID_AFTER = re.compile(
+    r"(?:answer|choice|option)[*_`]*"
+    r"(?=\s*(?:[.!\n]|\Z|,?\s*(?:(?:because|since|as)\b|not\s+[(*_]*[A-Z]\b)))"
+)
+# "Answer C" and "Answer - C" as the last words.
+_LAST_WORDS = re.compile(r"answer[*_`]*[ \t]*[-–—]?[ \t]*(?=[*_`(\[$]*[A-Z][*_`)\]$.]*\s*\Z)")
 _MARKUP = re.compile(r"[*`_]+")
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|textit|textrm|bf|rm)\s*\{([^{}]*)\}")
 _FILLER = re.compile(
@@ -75,7 +91,8 @@ _DISMISSED = re.compile(
 )
 _PARENTHESES = re.compile(r"\((?!\s*[A-Za-z]\s*\))[^()]*\)")
 _MORE = re.compile(
-    r"[\s.$)\]}]*(?:,|/|;|&|\||\+|(?:or|and|versus|vs)(?![a-zA-Z])|(?:or|and)/(?:or|and))+[\s,]*"
+    r"[\s.$)\]}]*(?:,|/|;|&|\||\+|或者?|和|与|(?:or|and|versus|vs)(?![a-zA-Z])|(?:or|and)/(?:or|and))+"
+    r"[\s,]*"
     r"(?:(?:or|and|maybe|perhaps|possibly|even|also|option|choice|letter|answer)(?![a-zA-Z])\s*)*"
     r"[(\[{]?\s*([A-Za-z])\s*[)\]}]?(?![A-Za-z0-9'’])",
     re.I,
@@ -182,11 +199,13 @@ def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[
         return contents[0], "box", "the box holds neither a letter nor the text of one option"
     if len(text) < _SHORT and (match := _WHOLE.fullmatch(plain_unicode(text))):
         return match.group(1).upper(), "bare_letter", ""
-    longest = max(map(len, options), default=0)
+    longest = max(map(len, options), default=0) + len("(A) ")
     plain = _plain(text) if len(text.strip()) <= 2 * longest + _SHORT else ""
     matches = [at for at, option in enumerate(options) if plain and _plain(option) == plain]
     if len(matches) == 1:
         return LETTERS[matches[0]], "option_text", ""
+    if plain and (letter := _labelled_option(text.strip(), options)):
+        return letter, "option_text", ""
     return "", "no_answer", "no option is announced"
 
 
@@ -213,10 +232,32 @@ def _last_clause(
             found = _read_clause(text[after : min(after + _CLAUSE, end)], options)
             if found[0] or found[1]:
                 return found
+        elif not match and marker is _STRONG and (clause := _said_around(text, start + at, end)):
+            return _read_clause(clause, options)
         places.remove(nearest)
         if (at := lower.rfind(word, 0, at)) >= 0:
             places.append((at, word))
     return None
+
+
+def _said_around(text: str, at: int, end: int) -> str:
+    """Return letter and rest of a sentence that announces without a marker, ``""`` for others.
+
+    Args:
+        text: The response.
+        at: Where ``answer``, ``option`` or ``choice`` stands.
+        end: Where to stop.
+    """
+    after = _SAID_AFTER.match(text, at, end)
+    if after and (before := _SAID_BEFORE.search(text, max(0, at - _BEFORE), at)):
+        return before.group(1) + text[after.end() : min(after.end() + _CLAUSE, end)]
+    last = _LAST_WORDS.match(text[at:end].lower()[:6] + text[at + 6 : end])
+    if last and not _UNSAID.search(text[:at].lower(), max(0, at - 30)):
+        return text[at + last.end() : end]
+    return ""
+
+
+_BEFORE = 60  # characters before "answer" in which its letter is looked for
 
 
 @lru_cache(maxsize=16384)
@@ -231,6 +272,8 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
     filler = _FILLER.match(clause)
     start = filler.end() if filler else 0
     if negated := _NO_ANSWER.match(clause, start):
+        if option := _option_in(clause, start, options):
+            return option, ""
         return negated.group(), f"it announces no option: {negated.group()!r}"
     match = _LETTER.match(clause, start)
     if match is None:
@@ -291,10 +334,15 @@ def _option_in(clause: str, start: int, options: tuple[str, ...]) -> str:
     """Return the letter of the one option whose whole text follows the marker, else ``""``."""
     if not options:
         return ""
-    line = clause[start:].strip().split("\n", 1)[0]
-    candidates = {_plain(line), _plain(_END_OF_CLAUSE.split(line, maxsplit=1)[0])}
+    candidates = set()
+    for said in (clause[start:], clause.lstrip(_BEFORE_TEXT)):  # the filler may be its first words
+        line = said.strip().split("\n", 1)[0]
+        candidates |= {_plain(line), _plain(_END_OF_CLAUSE.split(line, maxsplit=1)[0])}
     matches = [at for at, option in enumerate(options) if _plain(option) in candidates]
     return LETTERS[matches[0]] if len(matches) == 1 else ""
+
+
+_BEFORE_TEXT = " \t\n:：=-–—>→$\"'“”‘’("
 
 
 @lru_cache(maxsize=16384)
@@ -334,6 +382,18 @@ def _read_box(content: str, options: tuple[str, ...], prefer_text: bool) -> tupl
 def _plain(text: str) -> str:
     """Return a text as options are compared: NFKC, no case, single spaces, no final period."""
     return " ".join(plain_unicode(_MARKUP.sub("", text)).casefold().split()).rstrip(". ")
+
+
+def _labelled_option(text: str, options: tuple[str, ...]) -> str:
+    """Return the letter of ``B. the text of option B``, ``""`` for anything else."""
+    match = _LABELLED.fullmatch(_MARKUP.sub("", text))
+    if match is None or len(options) <= _index(match.group(1)):
+        return ""
+    same = _plain(match.group(2)) == _plain(options[_index(match.group(1))])
+    return match.group(1) if same else ""
+
+
+_LABELLED = re.compile(r"[(\[]?([A-Z])[)\].:]+\s*(\S.*)")
 
 
 def render(gold: str) -> str:

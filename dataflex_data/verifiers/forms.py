@@ -22,7 +22,7 @@ class Number:
         value: The exact value, without unit or percent sign.
         unit: ``"%"``, ``"°"``, a measure such as ``"cm"``, other words, or ``""``.
         name: What it is said to be the value of (``x`` in ``x=5``), or ``""``.
-        base: Base of the numeral (``1300_5``), 0 where none is given.
+        base: 10 where the numeral names it (``1300_{10}``), else 0.
     """
 
     value: Value
@@ -128,7 +128,9 @@ def same_answer(a: Answer, b: Answer) -> bool:
         if isinstance(one, Matrix) and isinstance(other, Group) and other.kind == "()":
             return _same_vector(one, other)
         if isinstance(one, Numeral) and isinstance(other, Number):
-            return other.unit == "" and exact.key(other.value) == one.digits.lstrip("0")
+            return not (other.unit or other.base) and exact.key(other.value) == one.digits.lstrip(
+                "0"
+            )
         if isinstance(one, Ratio) and isinstance(other, Number):
             return _ratio_is(one, other)
         if isinstance(one, Relation) and isinstance(other, Number) and other.name:

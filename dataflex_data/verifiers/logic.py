@@ -53,6 +53,8 @@ _COPULA = {"is", "are", ":", "=", "—", "–", "->", "→", "=>", "⇒", "|", "
 _ARTICLES = {"a", "an", "the", "both", "all", "also", "therefore", "thus", "indeed", "hence",
              "only", "sole", "truth-telling", "lying", "honest", "truthful",
              "definitely", "clearly", "must", "be", "as", "each", "every", "one"}  # fmt: skip
+# What a role cannot be: the first of a pair tells the truth, the second lies.
+_BELIED = {True: {"lying"}, False: {"truth-telling", "honest", "truthful"}}
 _EVERYONE = {"all", "everyone", "everybody", "both", "each"}
 _JOINERS = {",", "and", "&"}
 _LEADS = {
@@ -78,6 +80,7 @@ _OTHERS_PHRASE = re.compile(
 )
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven")
 _CONTRACTED = re.compile(r"\b(is|are|was)n['’]t\b")
+_CONTRACTED_IS = re.compile(r"['’]s(?=\s+(?:an?|the|not)\b)")
 _NAME = r"[^\W\d_]+(?:['’\-][^\W\d_]+)*"
 # The common ways of writing an assignment, read without a walk over the tokens: claims of the form
 # NAME is [not] [a|an|the] ROLE with nothing but separators between them.
@@ -333,6 +336,8 @@ def _claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
         return {}, "the final block speaks of a contradiction"
     if "other" in block or "rest" in block or "else" in block or "remaining" in block:
         block = _OTHERS_PHRASE.sub(_others_token, block)
+    if "'s" in block or "’s" in block:
+        block = _CONTRACTED_IS.sub(" is", block)
     tokens = _TOKEN.findall(_CONTRACTED.sub(r"\1 not", block))
     conditions = set(_CONDITION_WORDS.intersection(tokens).difference(puzzle.assignment))
     conditions.update(phrase for phrase in _CONDITION_PHRASES if phrase in block)
@@ -412,6 +417,8 @@ def _subjects(
             copula = token
             back -= 1
             break
+        elif token in _BELIED[tokens[at].removesuffix("s") == puzzle.roles[0]]:
+            return [], False, f"a {token} {tokens[at]} cannot be"
         elif token in _ARTICLES and not (token == "each" or token.startswith("every")):
             article = True
         else:

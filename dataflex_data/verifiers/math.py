@@ -61,7 +61,7 @@ def verify(response: str, ground_truth: str, *, symbolic: bool = False) -> Verdi
     answer = boxes[-1].content
     if len(boxes) > 1 and any(box.content != answer for box in boxes):
         return _several(text, boxes, ground_truth)
-    if _hedged_after(text, boxes[-1].end):
+    if _hedged_after(text, boxes[-1]):
         return Verdict(0.0, answer, "the box is followed by another value with or", "hedged")
     return compare(answer, ground_truth, symbolic)
 
@@ -199,12 +199,23 @@ def _several(text: str, boxes: list[Box], gold: str) -> Verdict:
     )
 
 
-def _hedged_after(text: str, end: int) -> bool:
-    tail = text[end : end + 40].lstrip(" $*\n\\)]}")
+def _hedged_after(text: str, box: Box) -> bool:
+    """Return whether another value than the box's follows it with "or"."""
+    tail = text[box.end : box.end + 40].lstrip(" $*\n\\()]}")
     if not tail.startswith(("or ", "/", "and/or ")):
         return False
     rest = tail.lstrip("/andor ").lstrip(" $*\\([{-")
-    return rest[:1].isdigit() or rest[:4] == "frac" or rest[:4] == "sqrt"
+    if not (rest[:1].isdigit() or rest[:4] == "frac" or rest[:4] == "sqrt"):
+        return False
+    other = _OTHER_VALUE.match(text, box.end)
+    return other is None or not equivalent(other.group(1).rstrip(".,"), box.content)
+
+
+_OTHER_VALUE = re.compile(
+    r"[\s$*()\]}]*(?:\\\))?[\s$*(]*(?:or|and/or)[\s$*(]+"
+    r"(-?\s*(?:\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\}|\d[\d.,]*(?:\s*/\s*\d+)?)(?:\s*\\?%)?)"
+    r"(?![\w\\^{!/*+-])"
+)
 
 
 def problem_of(gold: str) -> tuple[str, str] | None:

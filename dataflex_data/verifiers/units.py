@@ -66,6 +66,10 @@ _NOT_UNITS = {
     "incorrect", "doubtful", "unsure", "unlikely", "then", "instead", "rather", "twice",
     "approximately", "nearly", "almost", "sin", "cos", "tan", "log", "ln", "negative", "positive",
 }  # fmt: skip
+# The same in Chinese: or, and, to, about, numerals, not, wrong, more or less.
+_NOT_UNITS_CHINESE = re.compile(
+    "[或和与及到至约万亿倍半不非无错十余多]|左右|以[上下内外]|千(?![克米瓦卡伏])|百|分之|大于|小于"
+)
 
 
 def unit_of(words: str, exponent: int = 1) -> str | None:
@@ -88,6 +92,8 @@ def unit_of(words: str, exponent: int = 1) -> str | None:
     if len(found) == 1 and found[0] in _UNITS:
         return f"{found[0]}^{exponent}"
     if any(word in _NOT_UNITS or not _WORDS.fullmatch(word) for word in found):
+        return None
+    if not plain.isascii() and _NOT_UNITS_CHINESE.search(plain):
         return None
     return "?" + " ".join(found)
 
