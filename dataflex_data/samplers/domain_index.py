@@ -27,6 +27,7 @@ DomainLabels: TypeAlias = Any
 of domains; a sequence of one label per row; or ``{domain: number of rows}`` for contiguous ranges
 in that order."""
 
+RowArray: TypeAlias = npt.NDArray[np.integer[Any]]
 ROW_ID = "extra_info.row_id"
 
 
@@ -79,22 +80,21 @@ class DomainIndex:
         if isinstance(data, Mapping):
             return _from_ranges(data, domains, content_digest)
         labels, ids, content = _columns(data, domain_key, id_key, bool(content_digest))
-        names, codes = _encode(labels, domain_key)
+        names, sizes, codes = _encode(labels, domain_key)
         _check_names(names, domains)
-        sizes = np.bincount(codes, minlength=len(names)).astype(np.int64)
-        breaks = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+        changes = codes[1:] != codes[:-1]
         starts: IntArray | None = None
         rows: npt.NDArray[np.signedinteger[Any]] | None = None
         assignment = hashlib.sha256()
-        if breaks.size == len(names) - 1:
-            firsts = np.concatenate([[0], breaks])
+        if np.count_nonzero(changes) == len(names) - 1:
+            firsts = np.concatenate([[0], np.flatnonzero(changes) + 1])
             starts = np.empty(len(names), dtype=np.int64)
             starts[codes[firsts]] = firsts
             assignment.update(starts.astype("<i8").tobytes())
         else:
             narrow = np.int32 if codes.size < 1 << 31 else np.int64
             rows = _grouped(codes, len(names)).astype(narrow, copy=False)
-            assignment.update(codes.tobytes())
+            assignment.update(codes.data)
         digests = _domain_digests(ids, sizes, starts, rows)
         return cls(
             names=names,
@@ -126,30 +126,32 @@ class DomainIndex:
             ) from None
 
     def rows(
-        self, domain: int, places: npt.NDArray[np.integer[Any]], out: IntArray | None = None
-    ) -> IntArray:
+        self, domain: int, places: npt.NDArray[np.integer[Any]], out: RowArray | None = None
+    ) -> RowArray:
         """Return the row numbers of a domain's ``places``, counted within the domain.
 
         Args:
             domain: Its number.
             places: Of any whole type.
-            out: Filled and returned where given.
+            out: Filled and returned where given; of any whole type that holds the row numbers.
         """
-        found = np.empty(places.size, dtype=np.int64) if out is None else out
+        found: RowArray = np.empty(places.size, dtype=np.int64) if out is None else out
         if self.starts_D is not None:
-            np.add(places, self.starts_D[domain], out=found, casting="unsafe", dtype=np.int64)
+            found[:] = places
+            found += found.dtype.type(self.starts_D[domain])
         elif self.rows_N is not None:
             end = int(self.sizes_D[: domain + 1].sum())
             found[:] = self.rows_N[end - int(self.sizes_D[domain]) : end].take(places)
         return found
 
-    def are_in(self, rows: IntArray, domains: IntArray) -> npt.NDArray[np.bool_]:
-        """Return, for each row, whether the data put it into the domain of that number."""
+    def all_in(self, domain: int, rows: RowArray) -> bool:
+        """Return whether the data put all of ``rows`` into the domain of that number."""
+        if not rows.size:
+            return True
         if self.starts_D is not None:
-            place = rows - self.starts_D.take(domains)
-            # As unsigned numbers, places before the start are beyond any size.
-            return np.asarray(place.view(np.uint64) < self.sizes_D.view(np.uint64).take(domains))
-        return np.asarray(self.domains_of(rows) == domains)
+            first = int(self.starts_D[domain])
+            return first <= int(rows.min()) and int(rows.max()) < first + int(self.sizes_D[domain])
+        return self.codes_N is not None and bool(np.all(self.codes_N.take(rows) == domain))
 
     def domains_of(self, rows: npt.ArrayLike) -> IntArray:
         """Return the domain numbers of ``rows``.
@@ -307,7 +309,8 @@ def _no_column(where: str, key: str, names: Sequence[str]) -> InputDataError:
 
 def _encode(
     labels: pa.ChunkedArray, domain_key: str
-) -> tuple[tuple[str, ...], npt.NDArray[np.unsignedinteger[Any]]]:
+) -> tuple[tuple[str, ...], IntArray, npt.NDArray[np.unsignedinteger[Any]]]:
+    """Return the names that occur, sorted, the rows of each, and each row's domain number."""
     if len(labels) == 0:
         raise InputDataError("the data hold no rows")
     is_coded = pa.types.is_dictionary(labels.type)
@@ -321,6 +324,8 @@ def _encode(
         raise InputDataError(
             f"column `{domain_key}` has type {held}; a domain is a name or a whole number"
         )
+    if is_coded and any(_ambiguous(chunk.dictionary) for chunk in labels.chunks):
+        labels, is_coded = labels.cast(held), False
     if labels.null_count:
         row = pc.index(pc.is_null(labels), value=True).as_py()
         raise InputDataError(f"row {row} has no domain (column `{domain_key}` is null there)")
@@ -330,7 +335,8 @@ def _encode(
         encoded = encoded.chunk(0)
     indices = encoded.indices.to_numpy(zero_copy_only=False)
     found = [str(value) for value in encoded.dictionary.to_pylist()]
-    used = np.flatnonzero(np.bincount(indices, minlength=len(found))).tolist()
+    rows_by_code = np.bincount(indices, minlength=len(found))
+    used = np.flatnonzero(rows_by_code).tolist()
     blank = [i for i in used if not found[i].strip()]
     if blank:
         row = int(np.flatnonzero(indices == blank[0])[0])
@@ -343,7 +349,13 @@ def _encode(
         )
     number = np.zeros(len(found), dtype=np.uint8 if len(order) <= 1 << 8 else np.uint16)
     number[order] = np.arange(len(order), dtype=number.dtype)
-    return tuple(found[i] for i in order), number[indices]
+    sizes = rows_by_code[order].astype(np.int64)
+    return tuple(found[i] for i in order), sizes, number.take(indices)
+
+
+def _ambiguous(dictionary: pa.Array) -> bool:
+    """Return whether a column's dictionary holds nothing as a value, or a value twice."""
+    return bool(dictionary.null_count) or len(dictionary.unique()) < len(dictionary)
 
 
 def _grouped(

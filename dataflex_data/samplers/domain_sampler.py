@@ -157,12 +157,10 @@ class DataFlexSampler(Sampler[int]):
                 return
 
     def _open_next(self) -> Iterator[int] | None:
-        offset = self.stream.resumed_at
-        batch = self.stream.next_batch()
-        if batch is None:
+        rows = self.stream.next_rows(self.rank, self.world_size)
+        if rows is None:
             return None
-        self._rows = iter(batch.rows[offset + self.rank :: self.world_size].tolist())
-        self._opened = True
+        self._rows, self._opened = iter(rows), True
         return self._rows
 
     @property

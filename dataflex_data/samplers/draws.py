@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from dataflex_data.core.simplex import IntArray
 from dataflex_data.samplers.permutation import Permutation, Places, keyed_permutation
 
 DrawState: TypeAlias = tuple[int, int, tuple[int, ...]]
 """Epoch, place in its order, and the rows that were passed over and come first."""
+
+
+class DrawStates(NamedTuple):
+    """Where the draws of a domain stood before each of several batches.
+
+    Attributes:
+        epoch: Of all the batches, where ``listed`` is ``None``.
+        places: Place before each batch, where ``listed`` is ``None``.
+        listed: The states one by one, where an epoch ended or rows waited.
+    """
+
+    epoch: int
+    places: IntArray
+    listed: list[DrawState] | None
+
+    def before(self, number: int) -> DrawState:
+        """Return the state before the batch of that number."""
+        if self.listed is not None:
+            return self.listed[number]
+        return self.epoch, int(self.places[number]), ()
 
 
 class DomainDraws:
@@ -71,20 +91,18 @@ class DomainDraws:
             wanted -= stretch
         return np.concatenate(parts)
 
-    def draw_each(self, counts: Sequence[int]) -> tuple[Places, list[DrawState]]:
+    def draw_each(self, counts: IntArray) -> tuple[Places, DrawStates]:
         """Return the rows of several batches in one, and the state before each batch."""
-        states: list[DrawState] = []
-        if not self._waiting and self._place + sum(counts) <= self.size:
-            place = self._place
-            for count in counts:
-                states.append((self._epoch, place, ()))
-                place += count
-            return self._onwards(place - self._place), states
-        parts = []
-        for count in counts:
-            states.append(self.state)
+        ends = self._place + np.cumsum(counts)
+        last = int(ends[-1])
+        states = DrawStates(self._epoch, ends - counts, None)
+        if not self._waiting and last <= self.size:
+            return self._onwards(last - self._place), states
+        parts, listed = [], []
+        for count in counts.tolist():
+            listed.append(self.state)
             parts.append(self.draw(count))
-        return np.concatenate(parts), states
+        return np.concatenate(parts), states._replace(listed=listed)
 
     def _onwards(self, count: int) -> Places:
         if count == 0:

@@ -23,11 +23,12 @@ from dataflex_data.core.simplex import (
     fixed_shares,
     plan_quota,
 )
-from dataflex_data.samplers.domain_index import DomainIndex
-from dataflex_data.samplers.draws import DomainDraws, DrawState
+from dataflex_data.samplers.domain_index import DomainIndex, RowArray
+from dataflex_data.samplers.draws import DomainDraws, DrawState, DrawStates
 
 _SLOT_PATTERNS = 512
 _REMEMBERED_QUOTAS = 512
+_REMEMBERED_LAYOUTS = 32  # of at most 256 KB
 _UNCAPPED = 1 << 40
 
 
@@ -77,6 +78,78 @@ class Batch(NamedTuple):
         return self.plan.before.step
 
 
+class Layout(NamedTuple):
+    """Several quotas in a row, and where the rows of each batch stand in what was drawn for all.
+
+    Attributes:
+        quotas: One for each batch.
+        counts_SD: Their counts.
+        order: For every slot of every batch, its place among the rows drawn, domain after domain.
+    """
+
+    quotas: list[Quota]
+    counts_SD: IntArray  # noqa: N815 - shape suffix
+    order: IntArray
+
+
+class Block:
+    """Consecutive batches planned in one go; what there is to tell of one is made when asked for.
+
+    Args:
+        step: Ordinal of the first batch.
+        deficit: What each domain is owed before it.
+        proportions: What was asked for, one for each batch.
+        quotas: One for each batch.
+        draws: Per domain, where its draws stood before each batch.
+        rows: The rows of all batches, one batch after the other.
+    """
+
+    def __init__(
+        self,
+        step: int,
+        deficit: list[int],
+        proportions: Sequence[FloatArray],
+        quotas: Sequence[Quota],
+        draws: Sequence[DrawStates],
+        rows: RowArray,
+    ) -> None:
+        self.step = step
+        self._deficit, self._proportions, self._quotas = deficit, proportions, quotas
+        self._draws, self._rows = draws, rows
+        self._view = rows.data
+        self._batch_size = rows.size // len(quotas)
+
+    def __len__(self) -> int:
+        return len(self._quotas)
+
+    def position(self, number: int) -> Position:
+        """Return where the order stood before the batch of that number."""
+        return Position(
+            self.step + number,
+            [states.before(number) for states in self._draws],
+            self._quotas[number - 1].deficit if number else self._deficit,
+        )
+
+    def plan(self, number: int) -> BatchPlan:
+        """Return why the batch of that number is what it is."""
+        quota = self._quotas[number]
+        proportions_D = self._proportions[number]
+        return BatchPlan(self.position(number), proportions_D, quota.counts, quota.deficit)
+
+    def batch(self, number: int) -> Batch:
+        """Return the batch of that number."""
+        first = number * self._batch_size
+        rows = self._rows[first : first + self._batch_size].astype(np.int64)
+        return Batch(self.plan(number), rows)
+
+    def listed(self, number: int, start: int, every: int) -> list[int]:
+        """Return each ``every``-th row of the batch of that number, from ``start`` on."""
+        first = number * self._batch_size
+        # A third faster than an array's tolist.
+        rows: list[int] = self._view[first + start : first + self._batch_size : every].tolist()
+        return rows
+
+
 class BatchPlanner:
     """Plans batch after batch from a position on.
 
@@ -108,14 +181,18 @@ class BatchPlanner:
         self._caps = None if max_epochs is None else _epoch_caps(max_epochs, index)
         by_key = sorted(range(len(index.names)), key=lambda d: keyed_hash(seed, index.names[d]))
         self._tie_rank: list[int] = np.argsort(by_key).tolist()
+        self._by_key = np.array(by_key)
         self._slots: dict[tuple[int, ...], tuple[IntArray, IntArray]] = {}
         self._shares: tuple[FloatArray, list[int]] | None = None
-        self._quotas: dict[tuple[int, ...], Quota] = {}  # for the shares above: they come round
+        # For the shares above, since what is owed comes round: by the latter, quotas and layouts.
+        self._quotas: dict[tuple[int, ...], Quota] = {}
+        self._layouts: dict[tuple[int, ...], Layout] = {}
+        self._row_type = np.dtype(np.uint32 if index.n_rows <= 1 << 32 else np.int64)
         self.go_to(Position(0, [(0, 0, ())] * len(index.names), [0] * len(index.names)))
 
     def go_to(self, position: Position) -> None:
         """Continue from ``position``. Nothing is computed before the next batch is planned."""
-        self._step, self._deficit = position.step, list(position.deficit)
+        self.step, self._deficit = position.step, list(position.deficit)
         self._draws = [
             DomainDraws(size, self.seed, name, state)
             for name, size, state in zip(
@@ -127,7 +204,7 @@ class BatchPlanner:
     @property
     def position(self) -> Position:
         """Where the next batch begins."""
-        return Position(self._step, [draws.state for draws in self._draws], self._deficit)
+        return Position(self.step, [draws.state for draws in self._draws], self._deficit)
 
     @property
     def unused_D(self) -> IntArray:  # noqa: N802 - shape suffix
@@ -149,60 +226,75 @@ class BatchPlanner:
         quota = self._quota(self._deficit, proportions_D, self.rows_left)
         return None if quota is None else quota.counts
 
-    def plan(self, proportions: Sequence[FloatArray]) -> list[Batch]:
+    def plan(self, proportions: Sequence[FloatArray]) -> Block | None:
         """Return one batch for each of ``proportions``; fewer where ``max_epochs`` ends the data.
 
         Raises:
             MixtureError: The rows planned are not in the domains that the quota asks for.
         """
-        quotas: list[Quota] = []
-        deficits = [self._deficit]
+        layout = self._layout(proportions)
+        if layout is None:
+            return None
+        step, deficit = self.step, self._deficit
+        rows, draws_before = self._draw(layout)
+        self._deficit = layout.quotas[-1].deficit
+        self.step += len(layout.quotas)
+        return Block(step, deficit, proportions, layout.quotas, draws_before, rows)
+
+    def _layout(self, proportions: Sequence[FloatArray]) -> Layout | None:
         left = self.rows_left
+        first = proportions[0]
+        recurs = left is None and len(proportions) > 1 and all(p is first for p in proportions)
+        key = (len(proportions), *self._deficit)
+        if recurs:
+            self._use(first)
+            if key in self._layouts:
+                return self._layouts[key]
+        quotas: list[Quota] = []
+        deficit = self._deficit
         for number, p in enumerate(proportions):
-            quota = self._quota(deficits[-1], p, left, announce_step=self._step + number)
+            quota = self._quota(deficit, p, left, announce_step=self.step + number)
             if quota is None:
                 break
             if left is not None:
                 left = [rows - count for rows, count in zip(left, quota.counts, strict=True)]
             quotas.append(quota)
-            deficits.append(quota.deficit)
+            deficit = quota.deficit
         if not quotas:
-            return []
-        rows, draws_before = self._draw(quotas)
-        batches = []
-        for number, quota in enumerate(quotas):
-            before = Position(
-                self._step + number, [states[number] for states in draws_before], deficits[number]
-            )
-            plan = BatchPlan(before, proportions[number], quota.counts, quota.deficit)
-            batches.append(Batch(plan, rows[number]))
-        self._deficit = deficits[-1]
-        self._step += len(quotas)
-        return batches
+            return None
+        layout = self._laid_out(quotas)
+        if recurs:
+            if len(self._layouts) >= _REMEMBERED_LAYOUTS:
+                self._layouts.clear()
+            self._layouts[key] = layout
+        return layout
 
-    def _draw(self, quotas: Sequence[Quota]) -> tuple[list[IntArray], list[list[DrawState]]]:
-        """Return the rows of each batch, and per domain where its draws stood before each."""
+    def _laid_out(self, quotas: list[Quota]) -> Layout:
         counts_SD = np.array([quota.counts for quota in quotas], dtype=np.int64)
         totals_D = counts_SD.sum(axis=0)
-        pool = np.empty(len(quotas) * self.batch_size, dtype=np.int64)
-        states, start = [], 0
-        for d, draws in enumerate(self._draws):
-            places, before = draws.draw_each(counts_SD[:, d].tolist())
-            self.index.rows(d, places, out=pool[start : start + places.size])
-            start += places.size
-            states.append(before)
         first_SD = np.cumsum(counts_SD, axis=0) - counts_SD + (np.cumsum(totals_D) - totals_D)
         patterns = [self._slot_pattern(quota.counts) for quota in quotas]
-        domain_SB = np.stack([domain_B for domain_B, _ in patterns])
-        number_SB = np.stack([number_B for _, number_B in patterns])
         # Flat takes: numpy's take_along_axis costs as much as all the rest here.
-        cell_SB = domain_SB + len(self._draws) * np.arange(len(quotas))[:, None]
-        rows_SB = pool.take(first_SD.ravel().take(cell_SB) + number_SB)
-        right = self.index.are_in(rows_SB.ravel(), domain_SB.ravel())
-        if not right.all():
-            wrong = int(np.flatnonzero(~right)[0]) // self.batch_size
-            self._refuse(self._step + wrong, rows_SB[wrong], quotas[wrong].counts)
-        return list(rows_SB), states
+        cell_SB = np.stack([domain_B for domain_B, _ in patterns])
+        cell_SB += counts_SD.shape[1] * np.arange(len(quotas))[:, None]
+        order = first_SD.ravel().take(cell_SB.ravel())
+        order += np.concatenate([number_B for _, number_B in patterns])
+        return Layout(quotas, counts_SD, order)
+
+    def _draw(self, layout: Layout) -> tuple[RowArray, list[DrawStates]]:
+        """Return the rows of all batches, and per domain where its draws stood before each."""
+        pool: RowArray = np.empty(layout.order.size, dtype=self._row_type)
+        states, start, fits = [], 0, True
+        for d, draws in enumerate(self._draws):
+            places, before = draws.draw_each(layout.counts_SD[:, d])
+            drawn = self.index.rows(d, places, out=pool[start : start + places.size])
+            fits = fits and self.index.all_in(d, drawn)
+            start += places.size
+            states.append(before)
+        rows = pool.take(layout.order)
+        if not fits:
+            self._refuse(rows, layout.quotas)
+        return rows, states
 
     def _slot_pattern(self, counts: list[int]) -> tuple[IntArray, IntArray]:
         """Return, per slot of a batch, its domain and its number within the domain.
@@ -214,25 +306,32 @@ class BatchPlanner:
         found = self._slots.get(key)
         if found is None:
             counts_D = np.array(counts, dtype=np.int64)
-            domain = np.repeat(np.arange(len(counts)), counts_D)
+            # Domains by their keys, so that a stable sort leaves equal places in that order.
+            counts_D = counts_D[self._by_key]
+            domain = np.repeat(self._by_key, counts_D)
             number = np.arange(domain.size) - np.repeat(np.cumsum(counts_D) - counts_D, counts_D)
-            place = (2 * number + 1) / (2 * counts_D[domain])
-            order = np.lexsort((np.array(self._tie_rank)[domain], place))
+            place = (2 * number + 1) / (2 * np.repeat(counts_D, counts_D))
+            order = np.argsort(place, kind="stable")
             if len(self._slots) >= _SLOT_PATTERNS:
                 self._slots.clear()
             found = self._slots[key] = (domain[order], number[order])
         return found
 
-    def _refuse(self, step: int, rows: IntArray, counts: list[int]) -> None:
-        found = np.bincount(self.index.domains_of(rows), minlength=len(counts)).tolist()
-        listed = "; ".join(
-            f"{name} {got} of {want}"
-            for name, got, want in zip(self.index.names, found, counts, strict=True)
-        )
-        raise MixtureError(
-            f"the rows planned for batch {step} are not in the domains asked for ({listed}); the "
-            "index does not fit the data"
-        )
+    def _refuse(self, rows: RowArray, quotas: Sequence[Quota]) -> None:
+        for number, batch_rows in enumerate(rows.reshape(len(quotas), -1)):
+            domain_B = self.index.domains_of(batch_rows)
+            counts = quotas[number].counts
+            if np.array_equal(domain_B, self._slot_pattern(counts)[0]):
+                continue
+            found = np.bincount(domain_B, minlength=len(counts)).tolist()
+            listed = "; ".join(
+                f"{name} {got} of {want}"
+                for name, got, want in zip(self.index.names, found, counts, strict=True)
+            )
+            raise MixtureError(
+                f"the rows planned for batch {self.step + number} are not in the domains asked "
+                f"for ({listed}); the index does not fit the data"
+            )
 
     def _quota(
         self,
@@ -243,16 +342,22 @@ class BatchPlanner:
     ) -> Quota | None:
         if left is not None:
             return self._capped_quota(deficit, proportions_D, left, announce_step)
-        if self._shares is None or self._shares[0] is not proportions_D:
-            self._shares = (proportions_D, fixed_shares(proportions_D).tolist())
-            self._quotas.clear()
+        shares = self._use(proportions_D)
         key = tuple(deficit)
         quota = self._quotas.get(key)
         if quota is None:
-            quota = plan_quota(deficit, self._shares[1], self.batch_size, self._tie_rank)
+            quota = plan_quota(deficit, shares, self.batch_size, self._tie_rank)
             if len(self._quotas) < _REMEMBERED_QUOTAS:
                 self._quotas[key] = quota
         return quota
+
+    def _use(self, proportions_D: FloatArray) -> list[int]:
+        """Return the shares; what is remembered of other proportions goes."""
+        if self._shares is None or self._shares[0] is not proportions_D:
+            self._shares = (proportions_D, fixed_shares(proportions_D).tolist())
+            self._quotas.clear()
+            self._layouts.clear()
+        return self._shares[1]
 
     def _capped_quota(
         self,

@@ -20,7 +20,13 @@ from dataflex_data.core.simplex import UNIT, FloatArray
 from dataflex_data.samplers.domain_index import DomainIndex
 from dataflex_data.samplers.domain_tracker import StepCounts, StepSignals
 from dataflex_data.samplers.mixer import Mixer
-from dataflex_data.samplers.planner import Batch, BatchPlan, BatchPlanner, MixtureWarning
+from dataflex_data.samplers.planner import (
+    Batch,
+    BatchPlan,
+    BatchPlanner,
+    Block,
+    MixtureWarning,
+)
 from dataflex_data.samplers.state import (
     changes,
     check_ours,
@@ -79,10 +85,10 @@ class MixtureStream:
         self._on_change = on_change
         self._planner = BatchPlanner(index, batch_size, seed, max_epochs)
         self._steering = self._fresh_steering(mixer)
-        self._planned: deque[Batch] = deque()
-        self._open: Batch | None = None
+        self._blocks: deque[Block] = deque()  # as far back as batches are remembered
+        self._opened = 0  # batches of the last block that have been opened
+        self._noted = 0  # the next batch that the steering has not been told is out
         self._resumed: tuple[int, FloatArray] | None = None
-        self._history: deque[BatchPlan] = deque(maxlen=REMEMBERED)
         self._block_steps = 1
 
     @property
@@ -93,7 +99,7 @@ class MixtureStream:
     @property
     def next_step(self) -> int:
         """Ordinal of the batch that `next_batch` gives next."""
-        return self._planned[0].step if self._planned else self._planner.position.step
+        return self._blocks[-1].step + self._opened if self._blocks else self._planner.step
 
     @property
     def resumed_at(self) -> int:
@@ -109,15 +115,39 @@ class MixtureStream:
             MixtureError: An adaptive mixer has not heard of an earlier batch, or lacks its signal;
                 or the rows planned are not those the quota asks for.
         """
-        if not self._planned:
-            self._planned.extend(self._planner.plan(self._coming_proportions()))
-            if not self._planned:
-                return None
-        batch = self._open = self._planned.popleft()
+        return self._blocks[-1].batch(self._opened - 1) if self._advance() else None
+
+    def next_rows(self, rank: int, world_size: int) -> list[int] | None:
+        """Return a rank's share of the next batch, or of its rest after a resume.
+
+        Raises:
+            MixtureError: As `next_batch`.
+        """
+        start = self.resumed_at + rank
+        if not self._advance():
+            return None
+        return self._blocks[-1].listed(self._opened - 1, start, world_size)
+
+    def _advance(self) -> bool:
+        if not self._blocks or self._opened == len(self._blocks[-1]):
+            block = self._planner.plan(self._coming_proportions())
+            if block is None:
+                return False
+            self._blocks.append(block)
+            self._opened = 0
+            while sum(map(len, self._blocks)) - len(self._blocks[0]) - len(block) >= REMEMBERED:
+                self._blocks.popleft()
+        self._opened += 1
         self._resumed = None
-        self._history.append(batch.plan)
-        self._steering.opened(batch.plan)
-        return batch
+        if self.mixer.adaptive:
+            self._tell_opened()
+        return True
+
+    def _tell_opened(self) -> None:
+        """Tell the steering which batches have been opened since it was told last."""
+        for step in range(max(self._noted, self._remembered.start), self.next_step):
+            self._steering.opened(self._plan(step))
+        self._noted = self.next_step
 
     def _coming_proportions(self) -> list[FloatArray]:
         if self._resumed is not None:
@@ -127,6 +157,8 @@ class MixtureStream:
         if not self.mixer.adaptive:
             steps = self._block_steps
             self._block_steps = min(4 * steps, max(1, _BLOCK_ROWS // self.batch_size))
+        if self.mixer.varies == "never":
+            return [self._steering.proportions(first, unused_D)] * steps
         return [self._steering.proportions(first + ahead, unused_D) for ahead in range(steps)]
 
     def report(self, signals: StepSignals | Mapping[str, Any]) -> StepCounts:
@@ -141,14 +173,31 @@ class MixtureStream:
         if given.rows is not None and given.domains is None:
             numbers = self.index.domains_of(given.rows).tolist()
             given = replace(given, domains=[self.index.names[d] for d in numbers], rows=None)
+        self._tell_opened()
         return self._steering.report(given, self._planner.unused_D)
 
     # ------------------------------------------------------------------ showing
 
     @property
+    def _remembered(self) -> range:
+        """Ordinals of the batches opened last."""
+        if not self._blocks:
+            return range(0)
+        return range(max(self._blocks[0].step, self.next_step - REMEMBERED), self.next_step)
+
+    @property
+    def _open(self) -> BatchPlan | None:
+        return self._blocks[-1].plan(self._opened - 1) if self._blocks else None
+
+    def _plan(self, step: int) -> BatchPlan:
+        block = next(block for block in reversed(self._blocks) if block.step <= step)
+        return block.plan(step - block.step)
+
+    @property
     def proportions(self) -> dict[str, float]:
         """Proportions of the batch opened last; before the first, those the mixer stands at."""
-        p = self._open.plan.proportions_D if self._open is not None else self._standing
+        plan = self._open
+        p = plan.proportions_D if plan is not None else self._standing
         return dict(zip(self.index.names, p.tolist(), strict=True))
 
     @property
@@ -158,10 +207,8 @@ class MixtureStream:
         Raises:
             MixtureError: ``max_epochs`` leaves no whole batch.
         """
-        if self._open is not None:
-            counts: list[int] | None = self._open.plan.counts
-        else:
-            counts = self._planner.next_counts(self._standing)
+        plan = self._open
+        counts = plan.counts if plan is not None else self._planner.next_counts(self._standing)
         if counts is None:
             raise MixtureError("the order has ended: max_epochs leaves no whole batch")
         return dict(zip(self.index.names, counts, strict=True))
@@ -182,12 +229,15 @@ class MixtureStream:
             InputDataError: The batch is not among those remembered (the last 64 since the start
                 or the resume).
         """
-        kept: dict[int, BatchPlan] = {plan.before.step: plan for plan in self._history}
-        wanted = step if step is not None else next(reversed(kept), None)
-        if wanted is None or wanted not in kept:
-            span = f"{min(kept)} to {max(kept)}" if kept else "none yet"
-            raise InputDataError(f"batch {wanted} is not remembered (remembered: {span})")
-        plan = kept[wanted]
+        kept = self._remembered
+        if not kept:
+            raise InputDataError("there is nothing to explain: no batch has been drawn yet")
+        wanted = kept[-1] if step is None else step
+        if wanted not in kept:
+            raise InputDataError(
+                f"batch {wanted} is not remembered (remembered: {kept[0]} to {kept[-1]})"
+            )
+        plan = self._plan(wanted)
         realised = self._steering.realised.get(wanted)
         return {
             "step": wanted,
@@ -212,9 +262,9 @@ class MixtureStream:
 
     def metrics(self) -> dict[str, float]:
         """Return flat numbers for a tracker: proportions, quotas, what is owed, inertness."""
-        if self._open is None:
+        plan, tracker = self._open, self._steering.tracker
+        if plan is None:
             return {}
-        plan, tracker = self._open.plan, self._steering.tracker
         numbers: dict[str, float] = {}
         for d, name in enumerate(self.index.names):
             epoch, place, waiting = plan.before.draws[d]
@@ -237,17 +287,18 @@ class MixtureStream:
         Args:
             handed_out: Rows of the open batch that have been handed out; all by default.
         """
-        batch = self._open if handed_out is not None and handed_out < self.batch_size else None
-        if batch is not None:
-            position = batch.plan.before
-        elif self._planned:
-            position = self._planned[0].plan.before
+        is_begun = handed_out is not None and handed_out < self.batch_size
+        plan = self._open if is_begun else None
+        if plan is not None:
+            position = plan.before
+        elif self._blocks and self._opened < len(self._blocks[-1]):
+            position = self._blocks[-1].position(self._opened)
         else:
             position = self._planner.position
         state = identity(self.index, self.mixer, self.batch_size, self.seed)
         state.update(position_state(self.index, position))
-        if batch is not None and handed_out is not None:
-            state["open"] = [handed_out, batch.plan.proportions_D.tolist()]
+        if plan is not None:
+            state["open"] = [handed_out, plan.proportions_D.tolist()]
         elif self._resumed is not None:
             state["open"] = [self._resumed[0], self._resumed[1].tolist()]
         steering = self._steering.state_dict()
@@ -296,9 +347,9 @@ class MixtureStream:
             ) from error
         self._planner.go_to(position)
         self._steering = steering
-        self._planned.clear()
-        self._history.clear()
-        self._open, self._resumed, self._block_steps = None, resumed, 1
+        self._blocks.clear()
+        self._opened, self._noted = 0, 0
+        self._resumed, self._block_steps = resumed, 1
         if found:
             warnings.warn(
                 f"the sampler goes on with changes: {'; '.join(found)}",
