@@ -32,6 +32,7 @@ DOMAINS = ("math", "science", "logic")
 CACHED = (
     math.read_gold,
     math.compare,
+    math._rational_gold,
     math._gold_spelling,
     answers.read_answer,
     choice.gold_letter,

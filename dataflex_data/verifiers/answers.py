@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
 from dataflex_data.verifiers import exact
 from dataflex_data.verifiers.exact import Quotient, Unreadable, Value
-from dataflex_data.verifiers.expressions import read_expression, read_number
-from dataflex_data.verifiers.extraction import MAX_ANSWER, plain_unicode
+from dataflex_data.verifiers.expressions import read_expression
+from dataflex_data.verifiers.extraction import MAX_ANSWER
 from dataflex_data.verifiers.forms import (
     Answer,
     Either,
@@ -29,46 +28,20 @@ from dataflex_data.verifiers.forms import (
     distinct,
     same_answer,
 )
+from dataflex_data.verifiers.notation import closes_early, split_list, tidy
+from dataflex_data.verifiers.numbers import (
+    INNER_THOUSANDS,
+    SPACED_THOUSANDS,
+    THOUSANDS,
+    plain_number,
+    read_signed,
+)
 from dataflex_data.verifiers.units import MULTIPLIERS, unit_of
 
 _MAX_ITEMS = 60
 
 
-_COMMAND = re.compile(r"\\([a-zA-Z]+|.)", re.DOTALL)
-_INVISIBLE_POINT = re.compile(r"\\(?:left|right)\s*\.")
-_INVISIBLE = (
-    "left", "right", "displaystyle", "textstyle", "limits", "big", "Big", "bigg", "Bigg", "bigl",
-    "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "mathopen", "mathclose", "!", "(",
-    ")", "[", "]",
-)  # fmt: skip
-_COMMANDS = {
-    **dict.fromkeys(_INVISIBLE, ""),
-    **dict.fromkeys([",", ";", ":", " ", "\n", "quad", "qquad", "thinspace"], " "),
-    **dict.fromkeys(["frac", "dfrac", "tfrac", "cfrac"], "\\frac"),
-    **dict.fromkeys(["degree", "textdegree"], "°"),
-    **dict.fromkeys(["leqslant", "leq", "le"], "≤"),
-    **dict.fromkeys(["geqslant", "geq", "ge"], "≥"),
-    **dict.fromkeys(["neq", "ne"], "≠"),
-    "lt": "<", "gt": ">", "colon": ":", "%": "%", "$": "\x04", "prime": "'",
-}  # fmt: skip
-_TEXT = re.compile(
-    r"\\(?:text|textbf|textit|textrm|textsc|textnormal|mathrm|mathbf|mathit|mathsf|mbox|hbox|rm|"
-    r"operatorname|boldsymbol|bold|mathbb)\s*\{([^{}]*)\}"
-)
-_DEGREE = re.compile(r"\s*\^\s*\{?\s*(?:\\circ|°)\s*\}?")
-_PRIME = re.compile(r"\^\s*\{?\s*'\s*\}?")
 _RELATION = re.compile(r"[<>≤≥=≠]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
-
-_PLAIN = re.compile(
-    r"([-+]?)\s*(?:(\d+)|((?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
-    r"|(\d*)\s*\\[dtc]?frac\s*\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}"
-    r"|(?:(\d+)\s+)?(\d+)\s*/\s*(\d+))\.?",
-    re.ASCII,
-)
-_THOUSANDS = re.compile(r"[-+]?\s*[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
-_SPACED_THOUSANDS = re.compile(r"[-+]?\s*[1-9]\d{0,2}(?: \d{3})+(?:\.\d+)?")
-_INNER_THOUSANDS = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:,\d{3})+)(?![\d,])")
 _NAME = re.compile(
     r"(?:\\?[a-zA-Z]+(?:_\{?\w+\}?)?'?(?:\s*\(\s*\\?[a-zA-Z0-9, ]+\s*\))?|\|[A-Z]{2}\||"
     r"(?:\\angle|\\triangle)\s*[A-Z]+|\(\s*\\?[a-z](?:_\{?\w+\}?)?(?:\s*,\s*\\?[a-z](?:_\{?\w+\}?)?)+\s*\))"
@@ -93,55 +66,6 @@ _CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?[\s\x02\x03]*([aApP])\.?\s?[mM]\.?[\
 _WORDY = re.compile(r"[^\W\d_][^\W\d_'.-]*(?:[\s-]+[^\W\d_'.-]+){0,5}")
 
 
-def tidy(text: str) -> str:
-    r"""Return an answer's text in one spelling, meaning kept.
-
-    Text commands leave their content between two control characters, so that a unit can still be
-    told from a product of variables.
-    """
-    if not text.isascii():
-        text = plain_unicode(text)
-    if not text.isprintable():
-        text = _CONTROL.sub(" ", text)
-    if "{,}" in text:
-        text = text.replace("{,}", ",")
-    if "\\" in text:
-        if "." in text and ("\\left" in text or "\\right" in text):
-            text = _INVISIBLE_POINT.sub("", text)
-        text = _COMMAND.sub(_spelled_command, text)
-        for _ in range(3):
-            if "{" not in text:
-                break
-            unwrapped = _TEXT.sub("\x02\\1\x03", text)
-            if unwrapped == text:
-                break
-            text = unwrapped
-        if "^" in text:
-            if "circ" in text or "°" in text:
-                text = _DEGREE.sub("°", text)
-            if "'" in text:
-                text = _PRIME.sub("'", text)
-    if "~" in text:
-        text = text.replace("~", " ")
-    if "$" in text:
-        text = text.replace("$", "")
-    return text.strip().rstrip(".,;:").strip()
-
-
-def _spelled_command(match: re.Match[str]) -> str:
-    return _COMMANDS.get(match.group(1), match.group())
-
-
-def spelling(text: str) -> str:
-    """Return what two texts share that differ in idle spaces and text commands only."""
-    spaced = _BLANK.sub(" ", tidy(text)).strip()
-    return _IDLE_SPACE.sub("", spaced)
-
-
-_BLANK = re.compile(r"[\s\x02\x03]+")
-_IDLE_SPACE = re.compile(r"(?<![^\W_]) | (?![^\W_])")  # all but those between letters or digits
-
-
 @lru_cache(maxsize=65536)
 def read_answer(text: str, lenient: bool = False) -> Answer:
     """Return the form of an answer's text.
@@ -153,7 +77,7 @@ def read_answer(text: str, lenient: bool = False) -> Answer:
     Raises:
         Unreadable: No form fits; ``kind`` says why in a word.
     """
-    number = _plain_number(text.replace("−", "-"))
+    number = plain_number(text.replace("−", "-"))
     if number is not None:
         return Number(number)
     if len(text.strip()) > MAX_ANSWER:
@@ -176,16 +100,16 @@ class _Form:
             raise Unreadable("empty", "a part of it is empty")
         if depth > 6:
             raise Unreadable("deep", "it is nested too deeply")
-        number = _plain_number(text)
+        number = plain_number(text)
         if number is not None:
             return Number(number)
         if text.startswith("\x02") and text.endswith("\x03") and text.count("\x02") == 1:
             return self.read(text[1:-1], depth + 1)
         if text[:7] == "\\approx" or text[:1] in {"=", "≈"}:
             return self.read(text[7:] if text[0] == "\\" else text[1:], depth + 1)
-        if "," in text and _THOUSANDS.fullmatch(text):
+        if "," in text and THOUSANDS.fullmatch(text):
             return _thousands(text)
-        if " " in text and _SPACED_THOUSANDS.fullmatch(text):
+        if " " in text and SPACED_THOUSANDS.fullmatch(text):
             return Number(self.number(text))
         clock = _CLOCK.fullmatch(text) if text[-1:] in "mM.\x03" else None
         if clock:
@@ -195,13 +119,13 @@ class _Form:
             return Words("∅")
         if text.startswith("\\boxed") and text.endswith("}") and "{" in text:
             inner = text[text.index("{") + 1 : -1]
-            if not _closes_early(inner):
+            if not closes_early(inner):
                 return self.read(inner, depth + 1)
         if text.startswith("\\begin") and (matrix := _MATRIX.fullmatch(text)):
             return self.matrix(matrix.group(2))
-        if "\x04" in text and _THOUSANDS.fullmatch(text.replace("\x04", "").strip()):
+        if "\x04" in text and THOUSANDS.fullmatch(text.replace("\x04", "").strip()):
             return self.quantity(text)
-        parts = _split_list(text)
+        parts = split_list(text)
         if len(parts) > 1:
             if _OR.search(text) and sum("," in side for side in _OR.split(text)) > 1:
                 raise Unreadable("alternatives", "it names several lists as alternatives")
@@ -254,18 +178,18 @@ class _Form:
         opening, closing = text[:1], text[-1:]
         if text.startswith("\\{") and text.endswith("\\}"):
             inner = text[2:-2]
-            if _closes_early(inner):
+            if closes_early(inner):
                 return None
             if "|" in inner or "\\mid" in inner or ":" in inner:
                 raise Unreadable("set_builder", "it is a set given by a condition")
             if not inner.strip():
                 return Words("∅")
-            return Group("{}", tuple(self.read(part, depth + 1) for part in _split_list(inner)))
-        if opening == "{" and closing == "}" and not _closes_early(text[1:-1]):
+            return Group("{}", tuple(self.read(part, depth + 1) for part in split_list(inner)))
+        if opening == "{" and closing == "}" and not closes_early(text[1:-1]):
             return self.read(text[1:-1], depth + 1)
-        if opening not in {"(", "["} or closing not in {")", "]"} or _closes_early(text[1:-1]):
+        if opening not in {"(", "["} or closing not in {")", "]"} or closes_early(text[1:-1]):
             return None
-        parts = _split_list(text[1:-1])
+        parts = split_list(text[1:-1])
         if len(parts) < 2:
             return None
         if len(parts) > _MAX_ITEMS:
@@ -350,11 +274,11 @@ class _Form:
 
     def number(self, text: str) -> Value:
         text = text.strip()
-        plain = _plain_number(text)
+        plain = plain_number(text)
         if plain is not None:
             return plain
-        if _THOUSANDS.fullmatch(text) or _SPACED_THOUSANDS.fullmatch(text):
-            found = _plain_number(text.replace(",", "").replace(" ", ""))
+        if THOUSANDS.fullmatch(text) or SPACED_THOUSANDS.fullmatch(text):
+            found = plain_number(text.replace(",", "").replace(" ", ""))
             if found is not None:
                 return found
         answer = self.quantity(text)
@@ -382,11 +306,11 @@ class _Form:
             text, trailing, factor = self.trailing_unit(text)
             unit = trailing or unit
         text = text.replace("\x02", " ").replace("\x03", " ").strip().strip("$").strip()
-        if _THOUSANDS.fullmatch(text) or _SPACED_THOUSANDS.fullmatch(text):
+        if THOUSANDS.fullmatch(text) or SPACED_THOUSANDS.fullmatch(text):
             text = text.replace(",", "").replace(" ", "")
         elif "," in text:
-            text = _INNER_THOUSANDS.sub(lambda run: run.group().replace(",", ""), text)
-        plain = _plain_number(text)
+            text = INNER_THOUSANDS.sub(lambda run: run.group().replace(",", ""), text)
+        plain = plain_number(text)
         if plain is not None:
             return Number(plain * factor, unit)
         if text[:1] == "-" and (numeral := _NUMERAL.fullmatch(text[1:].strip())):
@@ -419,44 +343,6 @@ class _Form:
         return match.group(1), unit, factor
 
 
-def _plain_number(text: str) -> int | Fraction | None:
-    """Return the value of an integer, decimal, fraction or mixed number; ``None`` for others."""
-    if text.isascii() and (text.isdigit() or (text[:1] == "-" and text[1:].isdigit())):
-        return int(text) if len(text) <= MAX_ANSWER else None
-    match = _PLAIN.fullmatch(text)
-    if match is None or len(text) > MAX_ANSWER:
-        return None
-    sign, integer, decimal, whole, top, bottom, plain_whole, plain_top, plain_bottom = (
-        match.groups()
-    )
-    if integer is not None:
-        value: int | Fraction = int(integer)
-    elif decimal is not None:
-        try:
-            value = read_number(decimal)
-        except Unreadable:
-            return None
-    else:
-        whole = whole or plain_whole or "0"
-        above, below = int(top or plain_top), int(bottom or plain_bottom)
-        if below == 0 or (whole != "0" and not 0 < above < below):
-            return None  # a whole number before an improper fraction reads two ways
-        value = Fraction(int(whole) * below + above, below)
-    return -value if sign == "-" else value
-
-
-def read_signed(text: str) -> int | Fraction:
-    """Return the value of a decimal with a sign.
-
-    Raises:
-        Unreadable: It is none.
-    """
-    value = _plain_number(text.strip())
-    if value is None:
-        raise Unreadable("not_a_number", f"{text[:30]!r} is not a number")
-    return value
-
-
 def _thousands(text: str) -> Thousands:
     plain = text.replace(" ", "")
     parts = tuple(map(read_signed, plain.split(",")))
@@ -484,74 +370,3 @@ def _is_wordy(text: str) -> bool:
 
 _SHORT_TEXTS = {"yes", "no", "odd", "all", "sun", "mon", "tue", "wed", "thu", "fri", "sat", "one",
                 "two", "six", "ten", "dne", "am", "pm", "max", "min", "red"}  # fmt: skip
-
-
-def _closes_early(inner: str) -> bool:
-    """Return whether the brackets around ``inner`` do not belong to each other."""
-    depth = 0
-    for sign in inner:
-        if sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-            if depth < 0:
-                return True
-    return depth != 0
-
-
-def _split_list(text: str) -> list[str]:
-    """Split at top-level commas, semicolons and conjunctions; thousands stay together."""
-    if not (
-        "," in text or ";" in text or "and" in text or "or" in text or "R" in text or "D" in text
-    ):
-        return [text]
-    if "," in text and text[-1:] not in _DIGITS + ")" and _only_thousands(text):
-        return [text]
-    spaced = ", " in text
-    parts, depth, start = [], 0, 0
-    for mark in _LIST_MARK.finditer(text):
-        sign = mark.group()
-        if sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-        elif depth == 0:
-            at = mark.start()
-            if (
-                sign == ","
-                and spaced
-                and _GROUP_OF_THREE.match(text, at)
-                and text[at - 1].isdigit()
-            ):
-                continue
-            parts.append(text[start:at])
-            start = mark.end()
-    parts.append(text[start:])
-    kept = [_unmarked(part) for part in parts]
-    return [part for part in kept if part] or [text]
-
-
-_DIGITS = "0123456789"
-
-
-def _only_thousands(text: str) -> bool:
-    """Return whether a number with a unit, ``1,234 cm``, holds all commas of the text."""
-    rest = _INNER_THOUSANDS.sub("", text)
-    return rest != text and not any(hint in rest for hint in _LIST_HINTS)
-
-
-_LIST_HINTS = (",", ";", "and", "or", "AND", "OR")
-_LIST_MARK = re.compile(r"[()\[\]{},;]|(?<![A-Za-z\\])(?:and|or|AND|OR)(?![A-Za-z])")
-_GROUP_OF_THREE = re.compile(r",\d{3}(?!\d)")
-
-
-def _unmarked(part: str) -> str:
-    """Return a part without halves of the marks that its conjunction was written between."""
-    part = part.strip()
-    if "\x02" not in part and "\x03" not in part:
-        return part
-    if part.startswith("\x03"):
-        part = part[1:].strip()
-    if part.endswith("\x02"):
-        part = part[:-1].strip()
-    return "" if part in {"\x02", "\x03"} else part

@@ -15,8 +15,8 @@ from itertools import pairwise
 
 from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers import symbolic as _symbolic
-from dataflex_data.verifiers.answers import read_answer, spelling
-from dataflex_data.verifiers.exact import Unreadable, symbols
+from dataflex_data.verifiers.answers import read_answer
+from dataflex_data.verifiers.exact import Quotient, Unreadable, symbols
 from dataflex_data.verifiers.extraction import (
     MAX_ANSWER,
     Box,
@@ -25,6 +25,8 @@ from dataflex_data.verifiers.extraction import (
     last_boxes,
 )
 from dataflex_data.verifiers.forms import Answer, Group, Number, Thousands, same_answer
+from dataflex_data.verifiers.notation import spelling
+from dataflex_data.verifiers.numbers import written_ratio
 
 
 @lru_cache(maxsize=65536)
@@ -82,6 +84,12 @@ def compare(answer: str, gold: str, symbolic: bool = False) -> Verdict:
             f"the answer has {len(answer):,} characters, more than {MAX_ANSWER}",
             "too_long",
         )
+    wanted = _rational_gold(gold)
+    if wanted is not None and (ratio := written_ratio(answer)) is not None:
+        top, bottom, step = wanted
+        if ratio[0] * bottom == top * ratio[1]:
+            return Verdict(1.0, answer, f"it equals the gold answer as {_NAMES[step]}", step)
+        return Verdict(0.0, answer, f"it is not equal to {gold}", step)
     form = read_gold(gold)
     why: Unreadable | None = None
     try:
@@ -108,6 +116,17 @@ def compare(answer: str, gold: str, symbolic: bool = False) -> Verdict:
             0.0, answer, f"the gold answer is only compared as text: {form.detail}", "spelling"
         )
     return _different(answer, form, found, gold)
+
+
+@lru_cache(maxsize=65536)
+def _rational_gold(gold: str) -> tuple[int, int, str] | None:
+    """Return top, bottom and step of a gold that is one rational number, ``None`` for others."""
+    form = read_gold(gold)
+    if isinstance(form, Thousands):
+        form = form.number
+    if not isinstance(form, Number) or form.unit or isinstance(form.value, Quotient):
+        return None
+    return form.value.numerator, form.value.denominator, _step(form)
 
 
 _ALTERNATIVE = re.compile(r"\bor\b|/|\|", re.I)
