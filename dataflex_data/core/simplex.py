@@ -173,10 +173,8 @@ def plan_quota(
     ranks = range(len(shares_D)) if tie_rank_D is None else tie_rank_D
     plan = _plan_narrow if len(shares_D) <= _NARROW else _plan_wide
     quota = plan(deficit_D, shares_D, batch_size, ranks)
-    if all(
-        deficit + batch_size * share >= 0
-        for deficit, share in zip(quota.deficit, shares_D, strict=True)
-    ):
+    ahead = [d for d, s in zip(quota.deficit, shares_D, strict=True) if d + batch_size * s < 0]
+    if not ahead:
         return quota  # nobody is ahead by more than one batch mends: nobody can come due too late
     if max(deficit_D) >= UNIT or _stays_within_one(quota.deficit, shares_D, batch_size):
         return quota
@@ -217,30 +215,25 @@ def _plan_earliest_due(
 def _plan_narrow(
     deficit_D: Sequence[int], shares_D: Sequence[int], batch_size: int, tie_rank_D: Sequence[int]
 ) -> Quota:
-    counts: list[int] = []
-    rest: list[int] = []
-    for deficit, share in zip(deficit_D, shares_D, strict=True):
-        owed = deficit + batch_size * share
-        whole = owed // UNIT if owed > 0 else 0
-        counts.append(whole)
-        rest.append(owed - whole * UNIT)
+    # Plain lists, since this is the cost of every batch whose proportions are no round numbers.
+    owed = [d + batch_size * s for d, s in zip(deficit_D, shares_D, strict=True)]
+    counts = [o // UNIT if o > 0 else 0 for o in owed]
+    rest = [o - c * UNIT for o, c in zip(owed, counts, strict=True)]
     left = batch_size - sum(counts)
     if left > 0:
-        order = sorted((-(r >> _TIE_BITS), rank, d) for d, (r, rank) in _ranked(rest, tie_rank_D))
-        for _, _, d in order[:left]:
+        keys = [(-(r >> _TIE_BITS), rank) for r, rank in zip(rest, tie_rank_D, strict=True)]
+        for d in sorted(range(len(keys)), key=keys.__getitem__)[:left]:
             counts[d] += 1
             rest[d] -= UNIT
     for _ in range(-left):
         _, _, d = min(
-            (r >> _TIE_BITS, rank, d) for d, (r, rank) in _ranked(rest, tie_rank_D) if counts[d] > 0
+            (r >> _TIE_BITS, rank, d)
+            for d, (r, rank) in enumerate(zip(rest, tie_rank_D, strict=True))
+            if counts[d] > 0
         )
         counts[d] -= 1
         rest[d] += UNIT
     return Quota(counts, rest)
-
-
-def _ranked(rest: list[int], tie_rank_D: Sequence[int]) -> enumerate[tuple[int, int]]:
-    return enumerate(zip(rest, tie_rank_D, strict=True))
 
 
 def _plan_wide(

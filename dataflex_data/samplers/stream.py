@@ -85,8 +85,9 @@ class MixtureStream:
         self._on_change = on_change
         self._planner = BatchPlanner(index, batch_size, seed, max_epochs)
         self._steering = self._fresh_steering(mixer)
+        self._acts_on_results = mixer.adaptive
         self._blocks: deque[Block] = deque()  # as far back as batches are remembered
-        self._opened = 0  # batches of the last block that have been opened
+        self._opened, self._planned = 0, 0  # batches of the last block: opened, in all
         self._noted = 0  # the next batch that the steering has not been told is out
         self._resumed: tuple[int, FloatArray] | None = None
         self._block_steps = 1
@@ -123,24 +124,28 @@ class MixtureStream:
         Raises:
             MixtureError: As `next_batch`.
         """
-        start = self.resumed_at + rank
+        start = rank if self._resumed is None else rank + self._resumed[0]
         if not self._advance():
             return None
         return self._blocks[-1].listed(self._opened - 1, start, world_size)
 
     def _advance(self) -> bool:
-        if not self._blocks or self._opened == len(self._blocks[-1]):
-            block = self._planner.plan(self._coming_proportions())
-            if block is None:
-                return False
-            self._blocks.append(block)
-            self._opened = 0
-            while sum(map(len, self._blocks)) - len(self._blocks[0]) - len(block) >= REMEMBERED:
-                self._blocks.popleft()
+        if self._opened == self._planned and not self._plan_block():
+            return False
         self._opened += 1
         self._resumed = None
-        if self.mixer.adaptive:
+        if self._acts_on_results:
             self._tell_opened()
+        return True
+
+    def _plan_block(self) -> bool:
+        block = self._planner.plan(self._coming_proportions())
+        if block is None:
+            return False
+        self._blocks.append(block)
+        self._opened, self._planned = 0, len(block)
+        while sum(map(len, self._blocks)) - len(self._blocks[0]) - len(block) >= REMEMBERED:
+            self._blocks.popleft()
         return True
 
     def _tell_opened(self) -> None:
@@ -291,7 +296,7 @@ class MixtureStream:
         plan = self._open if is_begun else None
         if plan is not None:
             position = plan.before
-        elif self._blocks and self._opened < len(self._blocks[-1]):
+        elif self._opened < self._planned:
             position = self._blocks[-1].position(self._opened)
         else:
             position = self._planner.position
@@ -348,7 +353,7 @@ class MixtureStream:
         self._planner.go_to(position)
         self._steering = steering
         self._blocks.clear()
-        self._opened, self._noted = 0, 0
+        self._opened, self._planned, self._noted = 0, 0, 0
         self._resumed, self._block_steps = resumed, 1
         if found:
             warnings.warn(
