@@ -30,9 +30,15 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Html:
-    """A table cell that is HTML already; every other cell is escaped."""
+    """A table cell that is HTML already; every other cell is escaped.
+
+    Attributes:
+        text: The cell.
+        value: What it sorts by, where that is not its text.
+    """
 
     text: str
+    value: float | None = None
 
 
 def render_page(title: str, sections: Sequence[Section], *, subtitle: str = "") -> str:
@@ -92,7 +98,8 @@ def _cell(value: object, right: bool) -> str:
     if value is None:
         return f'<td{kind} data-value="">–</td>'
     if isinstance(value, Html):
-        return f"<td{kind}>{value.text}</td>"
+        key = "" if value.value is None else f' data-value="{value.value!r}"'
+        return f"<td{kind}{key}>{value.text}</td>"
     if isinstance(value, bool):
         return f"<td{kind}>{'yes' if value else 'no'}</td>"
     if isinstance(value, int):

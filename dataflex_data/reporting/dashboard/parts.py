@@ -1,0 +1,27 @@
+"""Small pieces of HTML that the sections of the dashboard share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+
+def listed(items: Sequence[str]) -> str:
+    """Return items, HTML already, as a list."""
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+
+
+def details(title: str, body: str) -> str:
+    """Return HTML that opens by a click on its title."""
+    return f"<details><summary>{escape(title)}</summary>{body}</details>"
+
+
+def note(text: str) -> str:
+    """Return a plain text as a remark."""
+    return f'<p class="note">{escape(text)}</p>'
+
+
+def known(value: float | None) -> float | None:
+    """Return the value, ``None`` where it is not finite."""
+    return value if value is not None and math.isfinite(value) else None
