@@ -25,11 +25,13 @@ MAX_EXPONENT = 10_000
 _MAX_BITS = 1 << 16
 _MAX_TERMS = 120
 _MAX_TRIAL = 20_000
+_SMALL = 1 << 64
 
 Base = int | str
-Monomial = tuple[tuple[Base, Fraction], ...]
-Sum = dict[Monomial, Fraction]
-_ONE: Sum = {(): Fraction(1)}
+Rational = int | Fraction  # whole numbers stay int where they can: ten times as fast
+Monomial = tuple[tuple[Base, Rational], ...]
+Sum = dict[Monomial, Rational]
+_ONE: Sum = {(): 1}
 
 
 class Unreadable(ValueError):  # noqa: N818 - says what the answer is, and is caught in this package
@@ -117,7 +119,7 @@ def power(base: Value, exponent: Value) -> Value:
         raise Unreadable("tower", f"an exponent is above {MAX_EXPONENT:,}")
     if exponent.denominator != 1:
         if isinstance(base, Quotient) and key(base) == "e^1":
-            return Quotient({(("e", exponent),): Fraction(1)}, _ONE)
+            return Quotient({(("e", exponent),): 1}, _ONE)
         base, exponent = root(base, exponent.denominator), Fraction(exponent.numerator)
     times = int(exponent)
     if times < 0:
@@ -130,7 +132,7 @@ def power(base: Value, exponent: Value) -> Value:
     if len(base.top) == 1 and len(base.bottom) == 1:
         ((monomial, factor),) = base.top.items()
         raised = tuple((part, exp * times) for part, exp in monomial)
-        start = Quotient(_normal([(raised, Fraction(power(factor, times)))]), _ONE)  # type: ignore[arg-type]
+        start = Quotient(_normal([(raised, power(factor, times))]), _ONE)  # type: ignore[list-item]
         return (
             _reduced(start.top, _ONE)
             if base.bottom == _ONE
@@ -159,15 +161,15 @@ def root(base: Value, degree: int) -> Value:
         # Only positive bases split: the root of x^2 is not x.
         if factor > 0 and all(isinstance(part, int) or part in ("π", "e") for part, _ in monomial):
             outer = _root_of_rational(factor, degree)
-            inner = tuple((part, exp / degree) for part, exp in monomial)
-            return multiply(outer, _reduced(_normal([(inner, Fraction(1))]), _ONE))
+            inner = tuple((part, _whole(Fraction(exp) / degree)) for part, exp in monomial)
+            return multiply(outer, _reduced(_normal([(inner, 1)]), _ONE))
     return symbol(f"root{degree}({key(base)})")
 
 
 @lru_cache(maxsize=4096)
 def symbol(name: str) -> Quotient:
     """Return the variable or whole expression ``name`` as a value."""
-    return Quotient({((name, Fraction(1)),): Fraction(1)}, _ONE)
+    return Quotient({((name, 1),): 1}, _ONE)
 
 
 def logarithm(base: Value) -> Value:
@@ -231,7 +233,7 @@ def _digits(a: int | Fraction) -> str:
 def _quotient(a: Value) -> Quotient:
     if isinstance(a, Quotient):
         return a
-    return Quotient({(): Fraction(a)} if a else {}, _ONE)
+    return Quotient({(): _whole(a)} if a else {}, _ONE)
 
 
 def _reduced(top: Sum, bottom: Sum) -> Value:
@@ -239,19 +241,19 @@ def _reduced(top: Sum, bottom: Sum) -> Value:
     if len(bottom) == 1 and bottom != _ONE:
         ((monomial, factor),) = bottom.items()
         inverse = tuple((part, -exp) for part, exp in monomial)
-        top = _times(top, _normal([(inverse, 1 / factor)]))
+        top = _times(top, _normal([(inverse, _whole(Fraction(1) / factor))]))
         bottom = _ONE
     if not top:
         return 0
     if bottom == _ONE and len(top) == 1 and () in top:
-        return _bounded(top[()])
+        return _bounded(Fraction(top[()]))
     return Quotient(top, bottom)
 
 
 def _plus(a: Sum, b: Sum) -> Sum:
     total = dict(a)
     for monomial, factor in b.items():
-        together = total.get(monomial, Fraction(0)) + factor
+        together = total.get(monomial, 0) + factor
         if together:
             total[monomial] = together
         else:
@@ -271,26 +273,15 @@ def _times(a: Sum, b: Sum) -> Sum:
     return _normal((m + n, f * g) for m, f in a.items() for n, g in b.items())
 
 
-def _normal(terms: Iterable[tuple[Monomial, Fraction]]) -> Sum:
-    """Return terms as a sum: exponents of equal bases added, whole prime powers multiplied out."""
+def _normal(terms: Iterable[tuple[Monomial, Rational]]) -> Sum:
+    """Return terms as a sum of distinct monomials."""
     total: Sum = {}
     for parts, factor in terms:
-        exponents: dict[Base, Fraction] = {}
-        for part, exp in parts:
-            exponents[part] = exponents.get(part, Fraction(0)) + exp
-        kept = []
-        for part, exp in exponents.items():
-            if isinstance(part, int):
-                whole = math.floor(exp)
-                if abs(whole) * part.bit_length() > _MAX_BITS:
-                    raise Unreadable("tower", "a power has too many digits")
-                factor *= Fraction(part) ** whole
-                exp -= whole
-            if exp:
-                kept.append((part, exp))
+        monomial, whole = _monomial(parts) if parts else (parts, 1)
+        if whole != 1:
+            factor = _whole(factor * whole)
         _bounded(factor)
-        monomial = tuple(sorted(kept, key=lambda pair: (isinstance(pair[0], str), str(pair[0]))))
-        together = total.get(monomial, Fraction(0)) + factor
+        together = total.get(monomial, 0) + factor
         if together:
             total[monomial] = together
         else:
@@ -300,7 +291,36 @@ def _normal(terms: Iterable[tuple[Monomial, Fraction]]) -> Sum:
     return total
 
 
+@lru_cache(maxsize=16384)
+def _monomial(parts: Monomial) -> tuple[Monomial, Rational]:
+    """Return parts in order, exponents of equal bases added, and their whole prime powers."""
+    exponents: dict[Base, Rational] = {}
+    for part, exp in parts:
+        exponents[part] = exponents.get(part, 0) + exp
+    factor: Rational = 1
+    kept = []
+    for part, exp in exponents.items():
+        if isinstance(part, int):
+            whole = math.floor(exp)
+            if abs(whole) * part.bit_length() > _MAX_BITS:
+                raise Unreadable("tower", "a power has too many digits")
+            factor *= part**whole if whole >= 0 else Fraction(part) ** whole
+            exp -= whole
+        if exp:
+            kept.append((part, _whole(exp)))
+    if len(kept) > 1:
+        kept.sort(key=lambda pair: (isinstance(pair[0], str), str(pair[0])))
+    return tuple(kept), factor
+
+
+def _whole(a: Rational) -> Rational:
+    """Return an integer as ``int``."""
+    return a.numerator if a.denominator == 1 else a
+
+
 def _bounded(a: int | Fraction) -> int | Fraction:
+    if type(a) is int and -_SMALL < a < _SMALL:
+        return a
     if a.numerator.bit_length() + a.denominator.bit_length() > 2 * _MAX_BITS:
         raise Unreadable("tower", "a number has too many digits")
     return a
@@ -316,7 +336,7 @@ def _root_of_rational(base: Fraction, degree: int) -> Value:
         return negate(_root_of_rational(-base, degree))
     parts = [(prime, Fraction(times, degree)) for prime, times in _factors(base.numerator)]
     parts += [(prime, Fraction(-times, degree)) for prime, times in _factors(base.denominator)]
-    return _reduced(_normal([(tuple(parts), Fraction(1))]), _ONE)
+    return _reduced(_normal([(tuple(parts), 1)]), _ONE)
 
 
 @lru_cache(maxsize=4096)

@@ -254,5 +254,5 @@ def _scale(a: Value, b: Value) -> Fraction | None:
         return None
     for monomial, factor in a.top.items():
         other = b.top.get(monomial)
-        return None if other is None else factor / other
+        return None if other is None else Fraction(factor) / other
     return None
