@@ -1,18 +1,21 @@
+# make corpus  create .venv, install, build a recipe, verify and audit it, show it
 # make test    create .venv, install everything, run every check and test
-# make corpus  create .venv, install, build a recipe and show it
+# make bench   run every benchmark script anew, and write the table of benchmarks/README.md
 #
 # Variables: PYTHON (interpreter), VENV (folder), TORCH (requirement), TORCH_INDEX (wheel index, as in
-#   make test TORCH_INDEX=https://download.pytorch.org/whl/cpu), PIP_FLAGS,
-#   RECIPE and SOURCES (for corpus), OUT (corpus folder).
+#   make test TORCH_INDEX=https://download.pytorch.org/whl/cpu), PIP_FLAGS;
+#   for corpus RECIPE, SOURCES (folder with one folder per source), BENCHMARKS_DIR (folder with one
+#   folder per benchmark; SOURCES by default), OUT (corpus folder).
 
 PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= torch==2.13.0
 TORCH_INDEX ?=
 PIP_FLAGS ?= --quiet --disable-pip-version-check
-RECIPE ?= logic_offline
+RECIPE ?= three_domain_offline
 SOURCES ?=
-OUT ?= out/$(notdir $(basename $(RECIPE)))
+BENCHMARKS_DIR ?=
+OUT ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install $(PIP_FLAGS)
@@ -25,9 +28,11 @@ test: $(VENV)/.stamp-dev
 check: test
 
 corpus: $(VENV)/.stamp-base
-	$(BIN)/dfdata build --recipe $(RECIPE) --out $(OUT) --force $(if $(SOURCES),--sources-dir $(SOURCES))
-	$(BIN)/dfdata verify $(OUT)
-	$(BIN)/dfdata show $(OUT) --n 1
+	@VENV="$(VENV)" RECIPE="$(RECIPE)" SOURCES="$(SOURCES)" BENCHMARKS_DIR="$(BENCHMARKS_DIR)" \
+	  OUT="$(OUT)" scripts/corpus
+
+bench: $(VENV)/.stamp-dev
+	$(BIN)/python benchmarks/run_all.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -140,7 +140,7 @@ def interval(
         band: Half the width of the shaded band.
         told: What a reader without eyes is told.
     """
-    width, height = 240, 18
+    width, height = 200, 18
 
     def at(value: float) -> float:
         return width / 2 + max(-1.0, min(1.0, value / reach)) * (width / 2 - 4)

@@ -82,9 +82,9 @@ def test_bars_are_as_high_as_their_values() -> None:
 
 def test_interval_is_cut_at_the_ends_and_told_in_words() -> None:
     drawn = interval(0.0, (-100.0, 5.0), 10.0, 1.0, "+0.00 <told>")
-    # 240 wide with 4 to spare: -10 is 4, 0 is 120, 5 is 178, the band of 1 is 108.4 to 131.6.
-    assert 'x1="4.0" x2="178.0"' in drawn
-    assert 'x="108.4" y="0" width="23.2"' in drawn
+    # 200 wide with 4 to spare: -10 is 4, 0 is 100, 5 is 148, the band of 1 is 90.4 to 109.6.
+    assert 'x1="4.0" x2="148.0"' in drawn
+    assert 'x="90.4" y="0" width="19.2"' in drawn
     assert 'aria-label="+0.00 &lt;told&gt;"' in drawn
     assert "span" not in interval(0.0, None, 10.0, 1.0, "")
 

@@ -79,23 +79,32 @@ def _forest(results: EvaluationResults) -> str:
     ends.sort()
     reach = max(ends[int(0.9 * (len(ends) - 1))] if ends else 1.0, 2 * results.meaningful_effect)
     domains = [name for name in results.scores if name != _PRIMARY]
-    rows = [_forest_row(one, results, reach, domains) for one in comparisons]
+    columns = [
+        *("method", "effect", "verdict", "difference", "interval", "baseline", "pairs"),
+        *("detectable", *domains),
+    ]
+    tables = [
+        f"<h4>{escape(_group(group))}</h4>"
+        + html_table(
+            columns,
+            [
+                _forest_row(one, results, reach, domains)
+                for one in comparisons
+                if one.group == group
+            ],
+        )
+        for group in sorted({one.group for one in comparisons})
+    ]
     return (
         "<h3>Effects</h3>"
         + note(
             f"Each line from −{reach:.3g} to {reach:.3g} {results.scale} points, cut at its ends; "
-            f"the black point is the paired difference of the primary score with its t interval, "
-            f"the shaded band is within ±{results.meaningful_effect:g}, the grey line is no "
+            f"the point is the paired difference of the primary score with its t interval, the "
+            f"shaded band is within ±{results.meaningful_effect:g}, the grey line is no "
             "difference. The last columns are differences of other scores, descriptive and "
             "uncorrected."
         )
-        + html_table(
-            [
-                *("group", "method", "baseline", "pairs", "effect", "difference", "interval"),
-                *("verdict", "detectable", *domains),
-            ],
-            rows,
-        )
+        + "".join(tables)
     )
 
 
@@ -116,7 +125,7 @@ def _forest_row(
     tests = one.tests
     others = (one.effects[name].mean if name in one.effects else None for name in domains)
     return [
-        *(_group(one.group), one.method, one.baseline, one.n, picture, mean, shown, one.verdict),
+        *(one.method, picture, one.verdict, mean, shown, one.baseline, one.n),
         known(tests.minimal_detectable_effect) if tests else None,
         *map(known, others),
     ]
