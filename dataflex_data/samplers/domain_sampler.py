@@ -184,6 +184,13 @@ class DataFlexSampler(Sampler[int]):
         """
         return self.stream.report(signals)
 
+    def draw_more(self, domain: str, count: int) -> list[int]:
+        """Return further rows of a domain in place of some that are not used.
+
+        See `MixtureStream.draw_more`; every rank gets the same.
+        """
+        return self.stream.draw_more(domain, count)
+
     @property
     def domains(self) -> tuple[str, ...]:
         """Domain names, sorted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -90,6 +91,30 @@ class DomainDraws:
             parts.append(self._onwards(stretch))
             wanted -= stretch
         return np.concatenate(parts)
+
+    def draw_more(self, count: int, is_held: Callable[[int], bool]) -> list[int]:
+        """Return up to ``count`` further rows for the batch that was drawn last.
+
+        Fewer where the batch would have to hold a row twice. Rows passed over for that reason wait
+        for the next batch, as in `draw`.
+
+        Args:
+            count: Rows wanted.
+            is_held: Whether the batch holds the row at that place.
+        """
+        found = [place for place in self._waiting if not is_held(place)][:count]
+        self._waiting = tuple(place for place in self._waiting if place not in found)
+        while len(found) < count:
+            if self._place == self.size:
+                if self._waiting:
+                    break
+                self._begin_epoch()
+            place = int(self._onwards(1)[0])
+            if is_held(place) or place in found:
+                self._waiting = (*self._waiting, place)
+            else:
+                found.append(place)
+        return found
 
     def draw_each(self, counts: IntArray) -> tuple[Places, DrawStates]:
         """Return the rows of several batches in one, and the state before each batch."""

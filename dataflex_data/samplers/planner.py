@@ -7,7 +7,7 @@ and nothing else. Every batch is checked against the data before it leaves.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -149,6 +149,13 @@ class Block:
         rows: list[int] = self._view[first + start : first + self._batch_size : every].tolist()
         return rows
 
+    def head(self, count: int) -> Block:
+        """Return the block of its first ``count`` batches."""
+        rows = self._rows[: count * self._batch_size]
+        return Block(
+            self.step, self._deficit, self._proportions, self._quotas[:count], self._draws, rows
+        )
+
 
 class BatchPlanner:
     """Plans batch after batch from a position on.
@@ -240,6 +247,27 @@ class BatchPlanner:
         self._deficit = layout.quotas[-1].deficit
         self.step += len(layout.quotas)
         return Block(step, deficit, proportions, layout.quotas, draws_before, rows)
+
+    def draw_more(self, domain: int, count: int, held: Set[int]) -> list[int]:
+        """Return up to ``count`` further rows of a domain for the batch that was planned last.
+
+        Fewer where the batch holds all rows of the domain, or ``max_epochs`` is reached.
+
+        Args:
+            domain: Its number.
+            count: Rows wanted.
+            held: Rows of the domain that the batch holds.
+        """
+        draws, left = self._draws[domain], self.rows_left
+        count = min(count, draws.size - len(held), count if left is None else left[domain])
+        if count <= 0:
+            return []
+
+        def row_at(place: int) -> int:
+            return int(self.index.rows(domain, np.array([place]))[0])
+
+        places = draws.draw_more(count, lambda place: row_at(place) in held)
+        return [row_at(place) for place in places]
 
     def _layout(self, proportions: Sequence[FloatArray]) -> Layout | None:
         left = self.rows_left

@@ -91,6 +91,7 @@ class MixtureStream:
         self._noted = 0  # the next batch that the steering has not been told is out
         self._resumed: tuple[int, FloatArray] | None = None
         self._block_steps = 1
+        self._held: tuple[int, dict[int, set[int]]] = (-1, {})  # of a step, rows by domain
 
     @property
     def mixer(self) -> Mixer:
@@ -128,6 +129,39 @@ class MixtureStream:
         if not self._advance():
             return None
         return self._blocks[-1].listed(self._opened - 1, start, world_size)
+
+    def draw_more(self, domain: str, count: int) -> list[int]:
+        """Return up to ``count`` further rows of a domain, to take the place of rows of its quota.
+
+        They follow the open batch's rows in the domain's order and count as drawn: the next batch
+        goes on behind them. Fewer come where the batch holds all rows of the domain, or
+        ``max_epochs`` is reached. A state knows of them once the batch is handed out whole.
+
+        Raises:
+            InputDataError: No batch is open, or there is no such domain.
+        """
+        number = self.index.number(domain)
+        if not self._blocks or self._resumed is not None:
+            raise InputDataError("there is no batch to draw further rows for: none is open")
+        block = self._blocks[-1]
+        if self._opened < self._planned:  # what was planned ahead begins behind these rows
+            exhausted = self._planner.exhausted
+            self._planner.go_to(block.position(self._opened))
+            self._planner.exhausted = exhausted
+            block = self._blocks[-1] = block.head(self._opened)
+            self._planned = self._opened
+        self._block_steps = 1
+        step = self.next_step - 1
+        if self._held[0] != step:
+            self._held = (step, {})
+        held = self._held[1].get(number)
+        if held is None:
+            rows = block.batch(self._opened - 1).rows
+            held = set(rows[self.index.domains_of(rows) == number].tolist())
+            self._held[1][number] = held
+        found = self._planner.draw_more(number, count, held)
+        held.update(found)
+        return found
 
     def _advance(self) -> bool:
         if self._opened == self._planned and not self._plan_block():
@@ -354,7 +388,7 @@ class MixtureStream:
         self._steering = steering
         self._blocks.clear()
         self._opened, self._planned, self._noted = 0, 0, 0
-        self._resumed, self._block_steps = resumed, 1
+        self._resumed, self._block_steps, self._held = resumed, 1, (-1, {})
         if found:
             warnings.warn(
                 f"the sampler goes on with changes: {'; '.join(found)}",

@@ -110,7 +110,7 @@ class Greso(Selector):
     def fill(
         self,
         quota: Mapping[str, int],
-        draw: Callable[[str], object],
+        draw: Callable[[str], object | None],
         step: int,
         seed: int = 0,
     ) -> Filled:
@@ -118,7 +118,8 @@ class Greso(Selector):
 
         Args:
             quota: Prompts per domain.
-            draw: Gives the next prompt of a domain, as the sampler orders them.
+            draw: Gives the next prompt of a domain, as the sampler orders them; ``None`` where
+                there is no other.
             step: Training step.
             seed: Of the run.
         """
@@ -130,6 +131,8 @@ class Greso(Selector):
                 if len(sent) == wanted:
                     break
                 prompt = draw(domain)
+                if prompt is None:
+                    break
                 filled.drawn += 1
                 (sent if self.admits(prompt, step, seed, candidate) else passed).append(prompt)
             # Never a short batch: the least silent of those passed over are sent after all.
