@@ -37,6 +37,8 @@ CACHED = (
     answers.read_answer,
     choice.gold_letter,
     choice._plain,
+    choice._places,
+    choice._judged,
     choice._read_clause,
     choice._read_box,
     logic.read_gold,

@@ -107,6 +107,21 @@ _NO_ANSWER = re.compile(
     r"ambiguous|impossible|n/a)(?![a-zA-Z])",
     re.I,
 )
+_ONLY_LETTER = re.compile(r"[ \t]*\(?([A-Z])[).]*\s*")
+_NEGATION_HINTS = ("not", "rather", "instead", "never", "isn")
+_DISMISSED_HINTS = ("wrong", "correct", "false", "out", "eliminated", "excluded", "not")
+_JOINER = re.compile(
+    r"\s+(?:because|since|as|for|and|or|not|but|which|due|based|given|rather|"
+    r"instead|from|is|in|with|by|nor|versus|vs)(?![a-zA-Z])"
+)
+_OR_LETTER = re.compile(r"(?<![a-zA-Z])or(?![a-zA-Z])\s*\(?[A-Z](?![A-Za-z])")
+_SAID_WRONG = re.compile(
+    r"\s*(?:is|was|seems|looks|could be|might be)\s+(?:not\s+|in|un|wrong|false)"
+)
+_BOX_LABEL = re.compile(
+    r"(?:option|choice)?\s*[(\[]?\s*([A-Za-z])\s*(?:[)\].:]|$)\s*(.*)", re.S | re.I
+)
+_BOX_LETTERS = re.compile(r"(?:[(\[]?[A-Za-z][)\]]?\s*(?:,|/|or|and|;|\s)\s*)+[(\[]?[A-Za-z][)\]]?")
 _END_OF_CLAUSE = re.compile(r"[.!?](?=\s|$|[*)\]\"'])|\n")
 _ARTICLE = re.compile(r"\s+[a-z]")
 _WHOLE = re.compile(r"[\s(\[{*`$]*([A-Za-z])[\s)\]}*`$.:]*")
@@ -142,6 +157,11 @@ def verify(
         right = _plain(found) == _plain(ground_truth)
         reason = "it is the gold option's text" if right else f"it is not {ground_truth}"
         return Verdict(float(right), found, reason, step)
+    return _judged(found, gold, step, count)
+
+
+@lru_cache(maxsize=16384)
+def _judged(found: str, gold: str, step: str, count: int) -> Verdict:
     if LETTERS.index(found) >= count:
         reason = f"the letter {found} is not among the {count} options"
         return Verdict(0.0, found, reason, "out_of_range")
@@ -154,7 +174,7 @@ def verify(
 def gold_letter(gold: str, options: tuple[str, ...] = ()) -> str | None:
     """Return the letter of a gold answer, ``None`` where it is a text that is no listed option."""
     if options:
-        matches = [at for at, option in enumerate(options) if _plain(option) == _plain(gold)]
+        matches = _places(options).get(_plain(gold), ())
         bare = gold.strip().strip("()[]. ")
         if len(bare) == 1 and bare.upper() in LETTERS[: len(options)] and len(matches) != 1:
             return bare.upper()
@@ -169,22 +189,24 @@ def gold_letter(gold: str, options: tuple[str, ...] = ()) -> str | None:
 
 def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[str, str, str]:
     """Return ``(letter or text, step, problem)`` of the last announcement."""
-    boxes = last_boxes(text) if "box" in text else []
+    boxes = last_boxes(text)
     after = boxes[-1].end if boxes else 0
-    found = _last_clause(text, max(after, len(text) - _TAIL), len(text), _STRONG, options)
-    if found is None and after < len(text) - _TAIL:
-        found = _last_clause(text, after, len(text), _STRONG, options)
-    if found:
-        return found[0], "marker", found[1]
+    if after < len(text):
+        found = _last_clause(text, max(after, len(text) - _TAIL), len(text), _STRONG, options)
+        if found is None and after < len(text) - _TAIL:
+            found = _last_clause(text, after, len(text), _STRONG, options)
+        if found:
+            return found[0], "marker", found[1]
     if boxes:
-        contents = list(dict.fromkeys(box.content for box in boxes))
-        if len(contents) > 1:
+        content = boxes[0].content
+        if len(boxes) > 1 and any(box.content != content for box in boxes):
+            contents = dict.fromkeys(box.content for box in boxes)
             return " / ".join(contents), "several_boxes", "several boxes are joined, not one answer"
-        letter, problem = _read_box(contents[0], options, prefer_text)
+        letter, problem = _read_box(content, options, prefer_text)
         if problem:
             return letter, "box", problem
         if letter:
-            if _LATER_HEDGE.match(text[after : after + 60]):
+            if after < len(text) and _LATER_HEDGE.match(text[after : after + 60]):
                 return letter, "hedged", "the box is followed by another option with or"
             return letter, "box", ""
     before = boxes[0].start if boxes else len(text)
@@ -196,12 +218,12 @@ def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[
     if found:
         return found[0], "weak_marker", found[1]
     if boxes:
-        return contents[0], "box", "the box holds neither a letter nor the text of one option"
+        return content, "box", "the box holds neither a letter nor the text of one option"
     if len(text) < _SHORT and (match := _WHOLE.fullmatch(plain_unicode(text))):
         return match.group(1).upper(), "bare_letter", ""
     longest = max(map(len, options), default=0) + len("(A) ")
     plain = _plain(text) if len(text.strip()) <= 2 * longest + _SHORT else ""
-    matches = [at for at, option in enumerate(options) if plain and _plain(option) == plain]
+    matches = _places(options).get(plain, ()) if plain else ()
     if len(matches) == 1:
         return LETTERS[matches[0]], "option_text", ""
     if plain and (letter := _labelled_option(text.strip(), options)):
@@ -263,7 +285,11 @@ _BEFORE = 60  # characters before "answer" in which its letter is looked for
 @lru_cache(maxsize=16384)
 def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
     """Return the letter that follows a marker, or a problem; two empty texts where neither."""
-    clause = plain_unicode(_MARKUP.sub("", clause))
+    if "*" in clause or "_" in clause or "`" in clause:
+        clause = _MARKUP.sub("", clause)
+    if simple := _ONLY_LETTER.fullmatch(clause):  # most answers
+        return simple.group(1), ""
+    clause = plain_unicode(clause)
     if "\\" in clause:
         clause = _LATEX_TEXT.sub(r"\1", clause).replace("\\boxed", "").replace("\\(", " ")
         clause = clause.replace("\\)", " ").replace("\\ ", " ").replace("\\,", " ")
@@ -290,18 +316,15 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
             and len(options) > _index(letter)
             and follows.startswith(_plain(options[_index(letter)]))
         )
-        joiner = re.match(
-            r"\s+(?:because|since|as|for|and|or|not|but|which|due|based|given|rather|"
-            r"instead|from|is|in|with|by|nor|versus|vs)(?![a-zA-Z])",
-            rest,
-        )
-        if not named and (letter in "aAI" or letter.islower()) and not joiner:
+        if not named and (letter in "aAI" or letter.islower()) and not _JOINER.match(rest):
             return _option_in(clause, start, options), ""
         if letter == "a":
             return "", ""
     tail = _PARENTHESES.sub(" ", rest) if "(" in rest else rest
-    tail = _NEGATION.sub(" ", tail)
-    if dismissed := _DISMISSED.match(tail):
+    lower = tail.lower()
+    if any(map(lower.__contains__, _NEGATION_HINTS)):
+        tail = _NEGATION.sub(" ", tail)
+    if any(map(lower.__contains__, _DISMISSED_HINTS)) and (dismissed := _DISMISSED.match(tail)):
         tail = tail[dismissed.end() :]
     another = _MORE.match(tail)
     if another and another.group(1).upper() != letter.upper() and _is_letter(another.group(1)):
@@ -309,11 +332,9 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
     if _LATER_HEDGE.match(tail):
         return letter.upper(), "it announces an option and then another with or"
     first = _END_OF_CLAUSE.split(tail, maxsplit=1)[0]
-    if re.search(r"(?<![a-zA-Z])or(?![a-zA-Z])\s*\(?[A-Z](?![A-Za-z])", first):
+    if "or" in first and _OR_LETTER.search(first):
         return letter.upper(), "it announces an option and then another with or"
-    if re.match(
-        r"\s*(?:is|was|seems|looks|could be|might be)\s+(?:not\s+|in|un|wrong|false)", first
-    ):
+    if _SAID_WRONG.match(first):
         return letter.upper(), "it says that the option is wrong"
     return letter.upper(), ""
 
@@ -338,8 +359,9 @@ def _option_in(clause: str, start: int, options: tuple[str, ...]) -> str:
     for said in (clause[start:], clause.lstrip(_BEFORE_TEXT)):  # the filler may be its first words
         line = said.strip().split("\n", 1)[0]
         candidates |= {_plain(line), _plain(_END_OF_CLAUSE.split(line, maxsplit=1)[0])}
-    matches = [at for at, option in enumerate(options) if _plain(option) in candidates]
-    return LETTERS[matches[0]] if len(matches) == 1 else ""
+    places = _places(options)
+    matches = {at for said in candidates for at in places.get(said, ())}
+    return LETTERS[matches.pop()] if len(matches) == 1 else ""
 
 
 _BEFORE_TEXT = " \t\n:：=-–—>→$\"'“”‘’("
@@ -357,12 +379,10 @@ def _read_box(content: str, options: tuple[str, ...], prefer_text: bool) -> tupl
     wanted = _plain(plain)
     if not wanted:
         return "", ""
-    matches = [at for at, option in enumerate(options) if _plain(option) == wanted]
+    matches = _places(options).get(wanted, ())
     if len(matches) == 1:
         return LETTERS[matches[0]], ""
-    labelled = re.match(
-        r"(?:option|choice)?\s*[(\[]?\s*([A-Za-z])\s*(?:[)\].:]|$)\s*(.*)", plain, re.S | re.I
-    )
+    labelled = _BOX_LABEL.match(plain)
     if labelled:
         letter, rest = labelled.group(1).upper(), _plain(labelled.group(2))
         if not rest or (len(options) > _index(letter) and _plain(options[_index(letter)]) == rest):
@@ -371,11 +391,19 @@ def _read_box(content: str, options: tuple[str, ...], prefer_text: bool) -> tupl
             return plain, "the box holds more than one letter and its option"
     if prefer_text:
         return plain, ""
-    if re.fullmatch(
-        r"(?:[(\[]?[A-Za-z][)\]]?\s*(?:,|/|or|and|;|\s)\s*)+[(\[]?[A-Za-z][)\]]?", plain
-    ):
+    if _BOX_LETTERS.fullmatch(plain):
         return plain, "the box holds more than one letter"
     return "", ""
+
+
+@lru_cache(maxsize=16384)
+def _places(options: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    """Return where each plain text stands among the options; twice where two read the same."""
+    places: dict[str, tuple[int, ...]] = {}
+    for at, option in enumerate(options):
+        plain = _plain(option)
+        places[plain] = (*places.get(plain, ()), at)
+    return places
 
 
 @lru_cache(maxsize=16384)
