@@ -118,6 +118,7 @@ _OR_LETTER = re.compile(r"(?<![a-zA-Z])or(?![a-zA-Z])\s*\(?[A-Z](?![A-Za-z])")
 _SAID_WRONG = re.compile(
     r"\s*(?:is|was|seems|looks|could be|might be)\s+(?:not\s+|in|un|wrong|false)"
 )
+_BOXED_LETTER = re.compile(r"(?:\\(?:text|textbf|mathrm|mathbf)\{)?\(?([A-Z])\)?\}?")
 _BOX_LABEL = re.compile(
     r"(?:option|choice)?\s*[(\[]?\s*([A-Za-z])\s*(?:[)\].:]|$)\s*(.*)", re.S | re.I
 )
@@ -191,7 +192,7 @@ def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[
     """Return ``(letter or text, step, problem)`` of the last announcement."""
     boxes = last_boxes(text)
     after = boxes[-1].end if boxes else 0
-    if after < len(text):
+    if after + 2 < len(text):  # two characters announce nothing
         found = _last_clause(text, max(after, len(text) - _TAIL), len(text), _STRONG, options)
         if found is None and after < len(text) - _TAIL:
             found = _last_clause(text, after, len(text), _STRONG, options)
@@ -249,7 +250,7 @@ def _last_clause(
         nearest = max(places) if len(places) > 1 else places[0]
         at, word = nearest
         match = marker.pattern.match(lower, at)
-        if match and not _UNSAID.search(lower, max(0, at - 30), at):
+        if match and not _unsaid(lower, at):
             after = start + match.end()
             found = _read_clause(text[after : min(after + _CLAUSE, end)], options)
             if found[0] or found[1]:
@@ -274,11 +275,24 @@ def _said_around(text: str, at: int, end: int) -> str:
     if after and (before := _SAID_BEFORE.search(text, max(0, at - _BEFORE), at)):
         return before.group(1) + text[after.end() : min(after.end() + _CLAUSE, end)]
     last = _LAST_WORDS.match(text[at:end].lower()[:6] + text[at + 6 : end])
-    if last and not _UNSAID.search(text[:at].lower(), max(0, at - 30)):
+    if last and not _unsaid(text[:at].lower(), at):
         return text[at + last.end() : end]
     return ""
 
 
+def _unsaid(lower: str, at: int) -> bool:
+    """Return whether the words before a marker at ``at`` take back what it announces."""
+    before = lower[max(0, at - 30) : at].rstrip()
+    for word in ("the", "final", "right", "correct", "the"):
+        if before.endswith(word):
+            before = before[: -len(word)].rstrip()
+    return before.endswith(_UNSAID_ENDS) and bool(_UNSAID.search(lower, max(0, at - 30), at))
+
+
+_UNSAID_ENDS = (
+    "not", "never", "cannot", "eliminate", "eliminated", "exclude", "reject", "discard", "dismiss",
+    "out", "if", "n't", "n’t", "如果", "假如", "假设", "若", "正确", "最终",
+)  # fmt: skip
 _BEFORE = 60  # characters before "answer" in which its letter is looked for
 
 
@@ -369,6 +383,8 @@ _BEFORE_TEXT = " \t\n:：=-–—>→$\"'“”‘’("
 
 @lru_cache(maxsize=16384)
 def _read_box(content: str, options: tuple[str, ...], prefer_text: bool) -> tuple[str, str]:
+    if not prefer_text and (boxed := _BOXED_LETTER.fullmatch(content)):
+        return boxed.group(1), ""
     plain = plain_unicode(content)
     if "\\" in plain:
         plain = _LATEX_TEXT.sub(r"\1", plain).replace("\\ ", " ").replace("\\,", " ")
