@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,11 +46,24 @@ def simulate(
             "learning_rate, forgetting}."
         ),
     ] = None,
-    steps: Annotated[int, typer.Option(min=1, max=100_000, help="Training steps.")] = 300,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=100_000,
+            help="Training steps: 300 by default, or the first so many of the log.",
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Prompts of a step.")] = 64,
-    group_size: Annotated[int, typer.Option(min=2, max=1024, help="Responses per prompt.")] = 5,
+    group_size: Annotated[
+        int | None,
+        typer.Option(min=2, max=1024, help="Responses per prompt of the learner: 5 by default."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of sampler and learner.")] = 1,
-    repeats: Annotated[int, typer.Option(min=1, max=100, help="Runs per mixer.")] = 3,
+    repeats: Annotated[
+        int | None,
+        typer.Option(min=1, max=100, help="Runs per mixer on the learner: 3 by default."),
+    ] = None,
     warmup_steps: Annotated[int, typer.Option(min=0, help="Steps before mixers act.")] = 1,
     update_every: Annotated[int, typer.Option(min=1, help="Steps between changes.")] = 1,
     plot: Annotated[bool, typer.Option(help="Draw the picture (extra 'plot').")] = True,
@@ -60,6 +75,7 @@ def simulate(
     from dataflex_data.reporting import plots, terminal
     from dataflex_data.samplers.learner import DEFAULT_DOMAINS, read_domains
     from dataflex_data.samplers.log import read_log
+    from dataflex_data.samplers.mixer import MIXERS
     from dataflex_data.samplers.simulation import (
         MixerSpec,
         SimulationSettings,
@@ -76,18 +92,28 @@ def simulate(
     )
     from dataflex_data.samplers.steering import SteeringRules
 
-    if log is not None and domains is not None:
-        raise ConfigError("simulate", ["--log brings its own domains; drop --domains"])
+    if log is not None:
+        given = {"--domains": domains, "--group-size": group_size, "--repeats": repeats}
+        unused = [name for name, value in given.items() if value is not None]
+        if unused:
+            raise ConfigError(
+                "simulate", [f"{name} has no effect with --log; drop {name}" for name in unused]
+            )
     specs = _specs(mixer or ["static", "reward_gap", "dump_ucb", "tscl"])
     check_output_folder(out, force=force)
+    reports, names = read_log(log) if log is not None else ([], [])
+    n_steps = min(steps or len(reports), len(reports)) if log is not None else steps or 300
+    if steps is not None and n_steps < steps:
+        raise ConfigError("simulate", [f"--steps is {steps}, the log has {n_steps} steps"])
+    _check_time_to_act(specs, n_steps, warmup_steps)
     if plot:
         plots.require_matplotlib("the picture of a simulation (leave it out with --no-plot)")
     settings = SimulationSettings(
-        steps=steps,
+        steps=n_steps,
         batch_size=batch_size,
-        group_size=group_size,
+        group_size=group_size or 5,
         seed=seed,
-        repeats=1 if log is not None else repeats,
+        repeats=1 if log is not None else repeats or 3,
         rules=SteeringRules(warmup_steps, update_every),
     )
     shown: dict[str, Any] = {
@@ -98,11 +124,10 @@ def simulate(
         "update_every": update_every,
     }
     best = None
-    with replace_folder(out, force=force) as folder:
+    with replace_folder(out, force=force) as folder, _told() as told:
         if log is not None:
-            reports, names = read_log(log)
             trajectories = replay(reports, names, specs, settings, folder)
-            shown |= {"log": str(log), "steps": len(trajectories[0].proportions_SD)}
+            shown |= {"log": str(log), "steps": n_steps}
         else:
             models = read_domains(domains) if domains is not None else dict(DEFAULT_DOMAINS)
             names = sorted(models)
@@ -111,15 +136,20 @@ def simulate(
             spec = MixerSpec(label="best fixed", name="static", params={"weights": fixed})
             (best,) = run(models, [spec], settings, None)
             shown |= {
-                "steps": steps,
-                "group_size": group_size,
-                "repeats": repeats,
+                "steps": n_steps,
+                "group_size": settings.group_size,
+                "repeats": settings.repeats,
                 "best_fixed": {name: round(p, 4) for name, p in fixed.items()},
                 "learner": {name: models[name].model_dump() for name in names},
             }
         drawn = [*trajectories, *([best] if best is not None else [])]
         png = draw(drawn, names) if plot else None
         write_report(folder, trajectories, best, names, png=png, settings=shown)
+    for text in told:
+        terminal.note(f"warning: {text}")
+    for t in trajectories:
+        if not t.moved and MIXERS.get(t.mixer).varies == "by_result":
+            terminal.note(f"warning: mixer {t.label}: its proportions never moved in this run")
     rows = summary_rows(trajectories, best) if best is not None else []
     if json:
         terminal.print_json(
@@ -138,6 +168,36 @@ def simulate(
     if rows:
         terminal.print_table("Outcome (mean over domains)", SUMMARY_COLUMNS, rows)
     terminal.note(f"written: {out / 'report.html'}")
+
+
+def _check_time_to_act(specs: Sequence[MixerSpec], steps: int, warmup_steps: int) -> None:
+    """Refuse a run that would show nothing of an adaptive mixer but its first proportions.
+
+    Raises:
+        ConfigError: The warm-up is as long as the run.
+        UnknownNameError: No mixer has that name.
+    """
+    from dataflex_data.samplers.mixer import MIXERS
+
+    waiting = [spec.label for spec in specs if MIXERS.get(spec.name).varies == "by_result"]
+    if waiting and warmup_steps >= steps:
+        raise ConfigError(
+            "simulate",
+            [
+                f"a warm-up of {warmup_steps} leaves {', '.join(waiting)} none of the {steps} "
+                "steps to act in; lower --warmup-steps or run longer"
+            ],
+        )
+
+
+@contextmanager
+def _told() -> Iterator[list[str]]:
+    """Collect what is warned of, each text once, instead of printing Python's form of it."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield texts
+    texts += dict.fromkeys(str(warning.message) for warning in caught)
 
 
 def _specs(given: Sequence[str]) -> list[MixerSpec]:

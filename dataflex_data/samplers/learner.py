@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from dataflex_data.core.config import Config, load_yaml, parse_config
 from dataflex_data.core.seeding import splitmix64, stream
@@ -42,6 +42,8 @@ class DomainModel(Config):
         learning_rate: Logits gained in a step in which all of the batch teaches as much as can be.
         forgetting: Share of what was gained that is lost in each step.
     """
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     rows: int = Field(ge=1)
     ability: float

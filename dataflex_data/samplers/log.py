@@ -40,6 +40,9 @@ def read_log(path: Path) -> tuple[list[StepSignals], list[str]]:
     path = Path(path).expanduser()
     table = _table(path)
     known = [*_REQUIRED, *_OPTIONAL]
+    twice = [name for name in known if table.column_names.count(name) > 1]
+    if twice:
+        raise InputDataError(f"{path}: the column {', '.join(twice)} stands there more than once")
     missing = [name for name in _REQUIRED if name not in table.column_names]
     if missing:
         hints = "".join(did_you_mean(name, table.column_names) for name in missing[:1])
@@ -54,7 +57,8 @@ def read_log(path: Path) -> tuple[list[StepSignals], list[str]]:
         if row is not None:
             raise InputDataError(f"{path}: column {name} is empty in row {row + 1}")
     steps = held["step"]
-    bad = next((i for i, step in enumerate(steps) if not isinstance(step, int)), None)
+    whole = [isinstance(step, int) and not isinstance(step, bool) for step in steps]
+    bad = None if all(whole) else whole.index(False)
     if bad is not None:
         raise InputDataError(f"{path}: step {steps[bad]!r} of row {bad + 1} is no whole number")
     for name in set(held) - {"step", "domain", "uid"}:
@@ -64,6 +68,9 @@ def read_log(path: Path) -> tuple[list[StepSignals], list[str]]:
             if not math.isfinite(value):
                 raise InputDataError(f"{path}: {name} of row {row + 1} is {value}")
     held["domain"] = [str(domain) for domain in held["domain"]]
+    blank = next((i for i, domain in enumerate(held["domain"]) if not domain.strip()), None)
+    if blank is not None:
+        raise InputDataError(f"{path}: row {blank + 1} has no domain")
     rows_by_step: dict[int, list[int]] = {}
     for row, step in enumerate(steps):
         rows_by_step.setdefault(step, []).append(row)
@@ -83,6 +90,8 @@ def _report(held: dict[str, list[Any]], rows: list[int], step: int) -> StepSigna
 
 
 def _table(path: Path) -> pa.Table:
+    if path.is_dir():
+        raise InputDataError(f"{path}: is a folder; give a .parquet, .csv or .jsonl file")
     if not path.is_file():
         raise InputDataError(f"{path}: no such file")
     try:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from dataflex_data.core.config import Config, parse_config
 from dataflex_data.core.errors import InputDataError, StateError, did_you_mean
@@ -36,6 +36,8 @@ class MixerParams(Config):
         floor: Least proportion of any domain.
         floor_rule: ``mix`` or ``waterfill``; see `dataflex_data.core.simplex.floored`.
     """
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     floor: float = 0.0
     floor_rule: FloorRule = "mix"
@@ -176,7 +178,7 @@ class Mixer(ABC):
 
 EQUAL_SHARE = "an unseen domain has the proportion 1/D; the seen ones share the rest"
 Varies: TypeAlias = Literal["by_result", "by_step", "never"]
-PositiveFloat: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+PositiveFloat: TypeAlias = Annotated[float, Field(gt=0)]
 Fraction: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 
 MIXERS: Registry[type[Mixer]] = Registry(

@@ -84,6 +84,11 @@ class Trajectory:
     finals: tuple[float, ...] = ()
     averages: tuple[float, ...] = ()
 
+    @property
+    def moved(self) -> bool:
+        """Whether the proportions were ever others than at first."""
+        return bool(np.any(self.proportions_SD != self.proportions_SD[0]))
+
 
 def simulate(
     models: Mapping[str, DomainModel],
@@ -140,7 +145,8 @@ def _built(spec: MixerSpec, domains: Sequence[str], seed: int) -> Mixer:
     try:
         return build_mixer(spec.name, spec.params, domains, seed)
     except DataflexError as error:
-        raise InputDataError(f"mixer {spec.label}: {error}") from None
+        told = str(error).removeprefix(f"mixer {spec.name}: ")
+        raise InputDataError(f"mixer {spec.label}: {told}") from None
 
 
 def _run(
@@ -224,7 +230,7 @@ def replay(
         log: One report per step, from `log.read_log`.
         domains: Names, sorted.
         mixers: What to try.
-        settings: ``group_size`` and ``repeats`` are not used; ``steps`` at most those of the log.
+        settings: ``group_size`` and ``repeats`` are not used.
         ledger_folder: Where each mixer leaves ``LABEL.jsonl``; ``None`` for nowhere.
 
     Raises:

@@ -90,7 +90,7 @@ def draw(trajectories: Sequence[Trajectory], domains: Sequence[str]) -> bytes:
         if learner:
             more_handles, more_labels = axes[0][1].get_legend_handles_labels()
             handles, labels = [*handles, *more_handles], [*labels, *more_labels]
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 8))
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 8))
         return plots.figure_png(figure)
 
 
@@ -128,6 +128,7 @@ def write_report(
             {
                 "label": t.label,
                 "mixer": t.mixer,
+                "moved": t.moved,
                 "final_proportions": dict(zip(domains, t.proportions_SD[-1].tolist(), strict=True)),
                 "finals": list(t.finals),
                 "averages": list(t.averages),

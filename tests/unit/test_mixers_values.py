@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dataflex_data.core.errors import ConfigError, InputDataError, UnknownNameError
+from dataflex_data.core.config import parse_config
+from dataflex_data.core.errors import ConfigError, DataflexError, InputDataError, UnknownNameError
 from dataflex_data.core.registry import Registry
 from dataflex_data.samplers.domain_tracker import DomainStats, Window, relative_variance
-from dataflex_data.samplers.mixer import Mixer, MixerParams, build_mixer
+from dataflex_data.samplers.mixer import MIXERS, Mixer, MixerParams, build_mixer
 from dataflex_data.samplers.mixers.adarft import Adarft
 from dataflex_data.samplers.mixers.plr import rank_shares
 from dataflex_data.samplers.mixers.tscl import Tscl, slope
@@ -92,13 +93,31 @@ def test_static_by_size() -> None:
         ({"d0": 1.0, "d1": 1.0, "d11": 1.0}, "'d11' is not a domain; did you mean 'd1'"),
         ({"d0": 1.0, "d1": -0.5}, "d1 = -0.5"),
         ({"d0": 0.0, "d1": 0.0}, "zero for all 2 domains"),
-        ({"d0": 1.0, "d1": math.nan}, "d1 = nan"),
-        ({"d0": 1.0, "d1": math.inf}, "d1 = inf"),
+        ({"d0": 1.0, "d1": math.nan}, r"`weights.d1`: input should be a finite number \(got nan\)"),
+        ({"d0": 1.0, "d1": math.inf}, r"`weights.d1`: .* finite number \(got inf\)"),
     ],
 )
 def test_static_weights_that_do_not_fit(weights: dict[str, float], message: str) -> None:
-    with pytest.raises(InputDataError, match=message):
+    with pytest.raises(DataflexError, match=message):
         mixer_of("static", 2, weights=weights)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+@pytest.mark.parametrize("name", MIXERS.names())
+def test_no_parameter_of_any_mixer_takes_what_is_not_finite(name: str, value: float) -> None:
+    params = MIXERS.get(name).Params
+    numbers = [
+        key for key, field in params.model_fields.items() if "float" in str(field.annotation)
+    ]
+    assert "floor" in numbers
+    for key in numbers:
+        given = (
+            {"d0": value, "d1": 1.0}
+            if "dict" in str(params.model_fields[key].annotation)
+            else value
+        )
+        with pytest.raises(ConfigError, match=f"`{key}"):
+            parse_config(params, {key: given}, name)
 
 
 def test_reward_gap() -> None:

@@ -186,6 +186,8 @@ def test_logs_in_other_formats(tmp_path: Path, suffix: str) -> None:
         ([{"step": 1.5, "domain": "a", "reward": 1.0}], "step 1.5 of row 1 is no whole number"),
         ([{"step": 1, "domain": "a", "reward": "x"}], "reward 'x' of row 1 is no number"),
         ([{"step": 1, "domain": "a", "reward": math.nan}], "reward of row 1 is nan"),
+        ([{"step": True, "domain": "a", "reward": 1.0}], "step True of row 1 is no whole number"),
+        ([{"step": 1, "domain": " ", "reward": 1.0}], "row 1 has no domain"),
     ],
 )
 def test_logs_that_cannot_be_used(tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
@@ -252,15 +254,62 @@ def test_the_command_on_domains_of_one_s_own(cli: Cli, tmp_path: Path) -> None:
         (["--log", "x.parquet", "--domains", "x.yaml"], "drop --domains"),
         (["--domains", "nowhere.yaml"], "no such file"),
         (["--steps", "0"], "steps"),
+        (["--mixer", "reward_gap: {target: .nan}"], "`target`: input should be a finite number"),
+        (["--mixer", "static: {weights: {logic: .inf, math: 1, science: 1}}"], "a finite number"),
+        (["--mixer", "reward_gap", "--warmup-steps", "9", "--steps", "9"], "none of the 9 steps"),
+        (["--log", "x.parquet", "--group-size", "4"], "drop --group-size"),
+        (["--log", "x.parquet", "--repeats", "4"], "drop --repeats"),
     ],
 )
 def test_bad_arguments_write_nothing(
     cli: Cli, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
-    result = cli("simulate", *arguments, "--repeats", "1", "--out", str(tmp_path / "sim"))
+    once = [] if "--log" in arguments else ["--repeats", "1"]
+    result = cli("simulate", *arguments, *once, "--out", str(tmp_path / "sim"))
     assert result.code == 2
     assert message in result.err
+    assert "mixer reward_gap: mixer" not in result.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_logs_with_a_column_twice_or_that_are_folders(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("step,domain,reward,reward\n1,a,1,0\n")
+    with pytest.raises(InputDataError, match="the column reward stands there more than once"):
+        read_log(path)
+    with pytest.raises(InputDataError, match="is a folder"):
+        read_log(tmp_path)
+
+
+def test_a_log_is_replayed_to_its_end_and_can_be_cut_but_not_prolonged(
+    cli: Cli, tmp_path: Path
+) -> None:
+    rows = [{"step": s, "domain": d, "reward": 0.5} for s in range(301) for d in ("a", "b")]
+    path = table(tmp_path / "log.parquet", rows)
+    arguments = ["simulate", "--log", str(path), "--mixer", "reward_gap", "--no-plot"]
+    whole = cli(*arguments, "--out", str(tmp_path / "whole"))
+    assert whole.code == 0, whole.err
+    assert "warning: mixer reward_gap: its proportions never moved in this run" in whole.err
+    assert read_ledger(tmp_path / "whole" / "reward_gap.jsonl").steps.tolist() == list(range(301))
+    summary = json.loads((tmp_path / "whole" / "summary.json").read_text())
+    assert summary["mixers"][0]["moved"] is False
+    assert cli(*arguments, "--steps", "7", "--out", str(tmp_path / "cut")).code == 0
+    assert read_ledger(tmp_path / "cut" / "reward_gap.jsonl").steps.tolist() == list(range(7))
+    longer = cli(*arguments, "--steps", "302", "--out", str(tmp_path / "longer"))
+    assert longer.code == 2
+    assert "--steps is 302, the log has 301 steps" in longer.err
+
+
+def test_what_is_warned_of_is_said_in_one_line(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "domains.yaml"
+    path.write_text("easy: {rows: 50, ability: 900.0}\nsure: {rows: 50, ability: 900.0}\n")
+    arguments = ["--domains", str(path), "--steps", "15", "--batch-size", "8", "--repeats", "2"]
+    result = cli("simulate", "--mixer", "reward_gap", *arguments, "--out", str(tmp_path / "sim"))
+    assert result.code == 0, result.err
+    warned = [line for line in result.err.splitlines() if line.startswith("warning: ")]
+    assert len(warned) == 2
+    assert "has not moved for 10 updates" in warned[0]
+    assert "never moved in this run" in warned[1]
 
 
 def test_domains_with_faults_are_all_named(cli: Cli, tmp_path: Path) -> None:

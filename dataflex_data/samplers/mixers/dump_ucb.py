@@ -24,7 +24,7 @@ class DumpUcbParams(MixerParams):
     """
 
     temperature: PositiveFloat = 0.1
-    c: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    c: float = Field(default=1.0, ge=0)
     window_rollouts: int = Field(default=300, ge=1)
     window: int | None = Field(default=None, ge=1)
 

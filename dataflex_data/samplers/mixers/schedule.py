@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from dataflex_data.core.config import Config
 from dataflex_data.core.errors import InputDataError
@@ -23,6 +23,8 @@ class SchedulePoint(Config):
         step: Ordinal of the first batch they hold for.
         weights: A number for every domain, or ``equal``.
     """
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     step: int = Field(ge=0)
     weights: dict[str, float] | Literal["equal"]
