@@ -43,7 +43,6 @@ CACHED = (
     choice._read_box,
     logic.read_gold,
     logic._judged,
-    logic._judged_plainly,
 )
 HOSTILE = [
     "\\boxed{9^{9^{9^9}}}",
