@@ -20,14 +20,17 @@ def doctor(
     overrides: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[OVERRIDES]...",
-            help="A run's overrides as given to verl's main_ppo, after `--`.",
+            metavar="[COMMAND LINE]...",
+            help="A run's command line as given to verl's main_ppo, after `--`.",
             show_default=False,
         ),
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option(help="A run's whole configuration, as Hydra saves it (.hydra/config.yaml)."),
+        typer.Option(
+            help="A run's whole configuration, as Hydra saves it (.hydra/config.yaml), or one with "
+            "`defaults`, such as those of examples/configs."
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Start no process; versions and configuration only.")
@@ -39,7 +42,8 @@ def doctor(
 
     Exit code 1 where something is.
     """
-    from dataflex_data.integrations.verl.doctor import examine, read_config
+    from dataflex_data.integrations.verl.command_line import read_config
+    from dataflex_data.integrations.verl.doctor import examine
     from dataflex_data.reporting.terminal import note, print_json, print_table
 
     run = read_config(overrides or [], config)

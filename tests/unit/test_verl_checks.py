@@ -102,7 +102,7 @@ REFUSALS: list[tuple[str, dict[str, Any] | None, dict[str, Any], list[str]]] = [
                 "name": "X",
             }
         },
-        ["custom_sampler", "+dataflex.mechanism=mix"],
+        ["custom_sampler.path", "public plugin", "dataflex.mechanism=mix"],
     ),
     (
         "workers with an adaptive mixer",
@@ -171,10 +171,13 @@ REFUSALS: list[tuple[str, dict[str, Any] | None, dict[str, Any], list[str]]] = [
         ["KL loss", "mode=drop"],
     ),
     (
-        "a pre-rollout selector beside a mixture",
-        {"policies": [MIX, GRESO]},
-        {"data__gen_batch_size": 1},
-        ["greso", "quota", "dapo_dynamic"],
+        "a pre-rollout selector beside another sampler's mixture",
+        GRESO,
+        {
+            "data__gen_batch_size": 1,
+            "data__sampler": {"class_path": "pkg://dataflex_data.integrations.verl.sampler"},
+        },
+        ["greso", "whatever its domain", "mechanism: mix"],
     ),
     (
         "a pre-rollout selector that gets prompts in batches",
@@ -247,6 +250,78 @@ def test_our_routes_need_our_reward_function(tmp_path: Path) -> None:
         SELECT, data__train_files=file, reward__custom_reward_function={"path": "pkg://x"}
     )
     assert list(problems(given)) == []
+
+
+def test_our_reward_function_needs_our_routes(tmp_path: Path) -> None:
+    rows = {"domain": ["x"], "data_source": ["dataflex/gsm8"]}
+    file = write(tmp_path / "a.parquet", rows)
+    reward = {"path": "pkg://dataflex_data.integrations.verl.reward", "name": "compute_score"}
+    given = config(SELECT, data__train_files=file, reward__custom_reward_function=reward)
+    (found,) = problems(given)
+    assert "no verifier for data_source dataflex/gsm8; did you mean 'dataflex/gsm8k'" in found
+
+
+MIXER_REFUSALS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("a parameter mistyped", {"actuator": {"name": "reward_gap", "params": {"temp": 1}}}, ["temp"]),
+    ("a floor beyond 1/D", {"actuator": {"name": "reward_gap", "params": {"floor": 0.6}}}, ["flo"]),
+    (
+        "a weight for no domain",
+        {"actuator": {"name": "static", "params": {"weights": {"esay": 1, "hard": 1}}}},
+        ["'esay' is not a domain", "did you mean 'easy'"],
+    ),
+    ("domains that are not there", {"domains": ["easy", "odd"]}, ["easy, odd", "easy, hard"]),
+    ("a scorer of that name", {"scorer": {"name": "reward_dificulty"}}, ["reward_difficulty"]),
+    (
+        "a scorer that measures another signal",
+        {"scorer": {"name": "advantage_magnitude"}},
+        ["mean_reward", "advantage_magnitude"],
+    ),
+    (
+        "a signal that verl does not have",
+        {"actuator": {"name": "doremi"}},
+        ["losses of a reference model", "will not have"],
+    ),
+    ("two windows", {"window": 5, "actuator": {"name": "tscl", "params": {"window": 6}}}, ["keep"]),
+    ("fields inside a column", {"domain_key": "extra_info.topic"}, ["no field 'topic'"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"), [c[1:] for c in MIXER_REFUSALS], ids=[c[0] for c in MIXER_REFUSALS]
+)
+def test_a_mixer_is_built_before_the_run(
+    tmp_path: Path, changes: dict[str, Any], words: list[str]
+) -> None:
+    rows: dict[str, list[Any]] = {"domain": ["easy", "hard"], "data_source": ["t", "t"]}
+    rows["extra_info"] = [{"n": 1}] * 2
+    file = write(tmp_path / "a.parquet", rows)
+    assert list(problems(config(MIX, data__train_files=file))) == []
+    found = list(problems(config({**MIX, **changes}, data__train_files=file)))
+    assert len(found) == 1, found
+    for word in words:
+        assert word in found[0]
+
+
+def test_rows_without_a_domain_are_counted(tmp_path: Path) -> None:
+    rows: dict[str, list[Any]] = {"domain": ["easy", None, "", "hard"], "data_source": ["t"] * 4}
+    (found,) = problems(config(MIX, data__train_files=write(tmp_path / "a.parquet", rows)))
+    assert "2 of 4 rows have no 'domain'" in found
+
+
+def test_a_wrong_mixer_hides_nothing_else() -> None:
+    block = {**MIX, "actuator": {"name": "reward_gap", "params": {"temp": 1}}}
+    found = list(problems(config(block, data__dataloader_num_workers=8)))
+    assert len(found) == 2
+
+
+def test_the_alias_is_the_same_trainer() -> None:
+    given = config(SELECT, trainer__v1__trainer_mode="dataflex_mix_sync", trainer__use_v1=False)
+    (found,) = problems(given)
+    assert "use_v1" in found
+
+
+def test_greso_beside_a_mixture_is_taken() -> None:
+    assert list(problems(config({"policies": [MIX, GRESO]}, data__gen_batch_size=1))) == []
 
 
 def test_a_column_scorer_must_name_a_numeric_column(tmp_path: Path) -> None:

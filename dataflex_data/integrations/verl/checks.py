@@ -7,26 +7,44 @@ when the trainer is built.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dataflex_data.core.errors import ConfigError, DataflexError, did_you_mean
+from dataflex_data.integrations.verl.datafiles import (
+    FILE_KEYS,
+    domains_of,
+    local_files,
+    numeric_extra_fields,
+)
 from dataflex_data.integrations.verl.settings import (
     TRAINER_MODES,
     RunSettings,
     plain,
     run_settings,
 )
-from dataflex_data.policies.checks import Host
+from dataflex_data.policies.checks import Host, mix_problems
+from dataflex_data.policies.component import SCORERS, build
+from dataflex_data.policies.config import PolicySpec, old_key_answer
 from dataflex_data.policies.engine import Policies
 
+REWARD_MODULE = "dataflex_data.integrations.verl.reward"
 REWARD_LINES = (
-    "reward.custom_reward_function.path=pkg://dataflex_data.integrations.verl.reward "
+    f"reward.custom_reward_function.path=pkg://{REWARD_MODULE} "
     "reward.custom_reward_function.name=compute_score"
 )
 ASYNC_MODES = ("colocate_async", "separate_async")
 ENGINES = ("fsdp", "fsdp2")
+_SECTIONS = ("trainer", "trainer.v1", "algorithm", "data", "actor_rollout_ref")
+_COUNTS = (
+    "data.train_batch_size",
+    "data.gen_batch_size",
+    "data.dataloader_num_workers",
+    "actor_rollout_ref.rollout.n",
+    "actor_rollout_ref.actor.ppo_mini_batch_size",
+)
+# Signals that a step of verl does not hold, and what they would be made of.
+_NOT_IN_VERL = {"loss": "losses", "excess_loss": "losses of a reference model"}
 
 
 def require_possible(config: Any) -> None:  # noqa: ANN401 - verl's
@@ -42,12 +60,16 @@ def require_possible(config: Any) -> None:  # noqa: ANN401 - verl's
 
 def problems(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with verl's configuration, in words, each with its remedy."""
+    ill_typed = list(_ill_typed(config))
+    if ill_typed:
+        yield from ill_typed
+        return
     mode = str(get(config, "trainer.v1.trainer_mode") or "")
     block = config.get("dataflex")
     yield from _old_keys(config)
     if mode not in TRAINER_MODES:
         yield from _not_ours(config, mode, block)
-        yield from _reward(config)
+        yield from _told(_reward, config)
         return
     if get(config, "trainer.use_v1") is False:
         yield (
@@ -61,18 +83,49 @@ def problems(config: Mapping[str, Any]) -> Iterator[str]:
             "+dataflex.mechanism=none for a baseline"
         )
         return
+    yield from _told(_of_settings, config, block)
+    yield from _told(_reward, config)
+
+
+def _of_settings(config: Mapping[str, Any], block: Mapping[str, Any]) -> Iterator[str]:
+    settings = run_settings(block)
+    checks = [_policies]
+    if settings.mix is not None:
+        checks = [_mixer, _mixture, _columns, _policies]
+    for check in checks:
+        yield from _told(check, config, settings)
+
+
+def _told(check: Callable[..., Iterable[str]], *given: object) -> Iterator[str]:
+    """Yield what a check says, and what it raises in our own words."""
     try:
-        settings = run_settings(block)
+        yield from check(*given)
     except ConfigError as error:
-        yield from (f"dataflex: {problem}" for problem in error.problems)
-        return
+        within = error.where == "dataflex" or error.where.startswith("data.")
+        where = error.where if within else f"dataflex: {error.where}"
+        yield from (f"{where}: {problem}" for problem in error.problems)
     except DataflexError as error:
         yield f"dataflex: {error}"
-        return
-    yield from _mixture(config, settings)
-    yield from _policies(config, settings)
-    yield from _columns(config, settings)
-    yield from _reward(config)
+
+
+def _ill_typed(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield values of another type than verl's own configuration has there."""
+    for path in _SECTIONS:
+        held = get(config, path)
+        if held is not None and not isinstance(held, Mapping):
+            yield f"{path} must be a mapping of keys to values, got {held!r}"
+    for path in _COUNTS:
+        held = get(config, path)
+        if held is not None and (isinstance(held, bool) or not isinstance(held, int)):
+            yield f"{path} must be a whole number, got {held!r}"
+    for path in ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "data.sampler"):
+        held = get(config, path)
+        if held is not None and not isinstance(held, Mapping):
+            yield f"{path} must be a mapping of keys to values, got {held!r}"
+    for path in FILE_KEYS:
+        held = get(config, path)
+        if held is not None and not isinstance(held, str | list | tuple):
+            yield f"{path} must be a path or a list of paths, got {held!r}"
 
 
 def get(config: Mapping[str, Any], path: str) -> Any:  # noqa: ANN401 - a configuration's value
@@ -95,7 +148,7 @@ def _not_ours(config: Mapping[str, Any], mode: str, block: object) -> Iterator[s
             )
         else:
             yield (
-                f"trainer.v1.trainer_mode={mode} ignores the `dataflex` keys"
+                f"trainer.v1.trainer_mode={mode or 'None'} ignores the `dataflex` keys"
                 f"{did_you_mean(mode, TRAINER_MODES)}. "
                 "Set trainer.v1.trainer_mode=dataflex_sync"
             )
@@ -119,14 +172,33 @@ def _not_ours(config: Mapping[str, Any], mode: str, block: object) -> Iterator[s
 
 
 def _old_keys(config: Mapping[str, Any]) -> Iterator[str]:
-    custom = get(config, "trainer.v1.sampler.custom_sampler") or {}
-    if "dataflex" in str(custom.get("path") or ""):
+    custom = "trainer.v1.sampler.custom_sampler"
+    for key in (f"{custom}.path", f"{custom}.name"):
+        value = get(config, key)
+        answer = None if value is None else old_key_answer(key, value)
+        if answer is not None:
+            yield answer
+
+
+def _mixer(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
+    mix = settings.mix
+    if mix is None:
+        return
+    from dataflex_data.core.config import parse_config
+    from dataflex_data.samplers.mixer import MIXERS, build_mixer
+
+    mixer = MIXERS.get(mix.actuator.name)
+    spec = next(spec for spec in settings.specs if spec.mechanism == "mix")
+    yield from _told(_mixers_scorer, spec, mixer.signal)
+    parse_config(mixer.Params, mix.actuator.params, f"mixer {mix.actuator.name}")
+    found = domains_of(config, mix.domain_key)
+    if mix.domains is not None and found and set(mix.domains) != set(found):
         yield (
-            f"trainer.v1.sampler.custom_sampler.path={custom['path']} belongs to the public "
-            "DataFlex plugin and is not needed: prompts are drawn by quota before they are "
-            "generated. Remove it and custom_sampler.name; write "
-            "trainer.v1.trainer_mode=dataflex_sync +dataflex.mechanism=mix"
+            f"dataflex: domains are to be {', '.join(mix.domains)}, and the training data have "
+            f"{', '.join(found)}"
         )
+    elif mix.domains or found:
+        build_mixer(mix.actuator.name, mix.actuator.params, mix.domains or found)
 
 
 def _mixture(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
@@ -135,16 +207,12 @@ def _mixture(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
         return
     from dataflex_data.samplers.mixer import MIXERS
 
-    try:
-        mixer = MIXERS.get(mix.actuator.name)
-    except DataflexError as error:
-        yield f"dataflex.actuator.name: {error}"
-        return
+    name = mix.actuator.name
     workers = get(config, "data.dataloader_num_workers")
-    if workers and mixer.varies == "by_result":
+    if workers and name in MIXERS and MIXERS.get(name).varies == "by_result":
         yield (
             f"data.dataloader_num_workers={workers}: workers would draw {2 * workers + 2} batches "
-            f"before the mixer {mixer.name!r} knows the first result. "
+            f"before the mixer {name!r} knows the first result. "
             "Set data.dataloader_num_workers=0"
         )
     if get(config, "algorithm.filter_groups.enable"):
@@ -179,37 +247,36 @@ def host_of(config: Mapping[str, Any]) -> Host:
     )
 
 
+def _mixers_scorer(spec: PolicySpec, signal: str) -> Iterator[str]:
+    """Yield why a mixer would not get its signal here, or its scorer cannot be what is written."""
+    scorer = spec.scorer
+    if scorer is not None:
+        build(SCORERS, scorer.name, scorer.params)
+    told = mix_problems(
+        spec.actuator.name,
+        signal,
+        None if scorer is None else scorer.name,
+        _NOT_IN_VERL.get(signal),
+        (),
+    )
+    yield from (f"dataflex: {problem}" for problem in told)
+
+
 def _fields(config: Mapping[str, Any]) -> set[str] | None:
     """Return the fields that batches will have; ``None`` where the data cannot be looked at."""
-    import pyarrow as pa
-
+    columns = numeric_extra_fields(config)
+    if columns is None:
+        return None
     fields = {"rewards", "uid", "domain", "lengths", "advantages", "old_log_probs"}
     if not get(config, "algorithm.rollout_correction.bypass_mode"):
         fields.add("entropy")
-    schemas = [schema for _, schema in _schemas(config, "data.train_files")]
-    if not schemas:
-        return None
-    for schema in schemas:
-        if "extra_info" in schema.names and pa.types.is_struct(schema.field("extra_info").type):
-            fields |= {
-                inner.name
-                for inner in schema.field("extra_info").type
-                if pa.types.is_floating(inner.type) or pa.types.is_integer(inner.type)
-            }
-    return fields
+    return fields | columns
 
 
 def _policies(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
     actor = get(config, "actor_rollout_ref.actor") or {}
     loss_agg_mode = str(actor.get("loss_agg_mode") or "token-mean")
-    try:
-        policies = Policies(settings, host_of(config), loss_agg_mode)
-    except ConfigError as error:
-        yield from (f"dataflex: {problem}" for problem in error.problems)
-        return
-    except DataflexError as error:
-        yield f"dataflex: {error}"
-        return
+    policies = Policies(settings, host_of(config), loss_agg_mode)
     if policies.pre_rollout is not None:
         yield from _pre_rollout(config, settings, policies.pre_rollout.name)
     mechanisms = {spec.mechanism for spec in settings.acting}
@@ -244,10 +311,13 @@ def _policies(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]
 
 
 def _pre_rollout(config: Mapping[str, Any], settings: RunSettings, name: str) -> Iterator[str]:
-    if settings.mix is not None:
+    sampler = get(config, "data.sampler") or {}
+    if settings.mix is None and "dataflex_data" in str(sampler.get("class_path") or ""):
         yield (
-            f"selector {name!r} beside a mixture is not supported inside verl: it draws more "
-            "prompts than the quota has. Use dapo_dynamic, which acts after the rollout"
+            f"selector {name!r} beside data.sampler: what it passes over is replaced by the next "
+            "of the order, whatever its domain. Remove data.sampler and set "
+            "policies=[{mechanism: mix, ...}, {mechanism: select, actuator: {name: greso}}], which "
+            "refills from the same domain"
         )
     if get(config, "data.gen_batch_size") != 1:
         yield (
@@ -286,59 +356,56 @@ def _one_mini_batch(
 def _columns(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
     if settings.mix is None:
         return
-    column = settings.domain_key.split(".")[0]
-    for path, schema in _schemas(config, "data.train_files"):
-        if column not in schema.names:
+    column, *inner = settings.domain_key.split(".")
+    for file in local_files(config, FILE_KEYS[0]):
+        if column not in file.columns:
             yield (
-                f"{path} has no column {column!r} to mix by{did_you_mean(column, schema.names)} "
-                f"(columns: {', '.join(schema.names)}). Build the data with `dfdata build`, or "
-                "name the column: +dataflex.domain_key=COLUMN"
+                f"{file.path} has no column {column!r} to mix by"
+                f"{did_you_mean(column, file.columns)} (columns: {', '.join(file.columns)}). "
+                "Build the data with `dfdata build`, or name the column: "
+                "+dataflex.domain_key=COLUMN"
+            )
+            continue
+        counts = file.counts(settings.domain_key)
+        if inner and not counts:
+            yield f"{file.path}: column {column!r} has no field {'.'.join(inner)!r} to mix by"
+        if None in counts:
+            yield (
+                f"{file.path}: {counts[None]} of {file.rows} rows have no {settings.domain_key!r}; "
+                "every row needs a domain"
             )
 
 
 def _reward(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a problem where rows carry our routes and nothing configured knows them."""
-    if get(config, "reward.custom_reward_function.path") or get(
-        config, "custom_reward_function.path"
-    ):
-        return
+    """Yield a problem where rows carry routes that the reward function configured does not know."""
+    own = str(
+        get(config, "reward.custom_reward_function.path")
+        or get(config, "custom_reward_function.path")
+        or ""
+    )
     if get(config, "reward.reward_model.enable"):
         return
-    import pyarrow.parquet as pq
-
-    for key in ("data.train_files", "data.val_files"):
-        for path, schema in _schemas(config, key):
-            if "data_source" not in schema.names:
-                continue
-            table = pq.read_table(path, columns=["data_source"])
-            ours = sorted(
-                {str(v) for v in table.column(0).unique().to_pylist() if v} & _routes_of_ours()
-            )
-            if ours:
-                yield (
-                    f"{path}: verl has no reward function for data_source {', '.join(ours[:4])}. "
-                    f"Add: {REWARD_LINES}"
-                )
-                return
-
-
-def _routes_of_ours() -> set[str]:
+    is_ours = own.removeprefix("pkg://") == REWARD_MODULE
+    if own and not is_ours:
+        return  # what it knows cannot be told from here
     from dataflex_data.verifiers.routes import ROUTES
 
-    return {name for name in ROUTES.names() if name.startswith("dataflex/")}
-
-
-def _schemas(config: Mapping[str, Any], key: str) -> Iterator[tuple[Path, Any]]:
-    """Yield the local parquet files that ``key`` names, with their schemas."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    files = get(config, key) or []
-    for file in [files] if isinstance(files, str) else files:
-        path = Path(str(file)).expanduser()
-        if path.suffix != ".parquet" or not path.is_file():
-            continue  # remote, or for verl to complain about
-        try:
-            yield path, pq.read_schema(path)
-        except (pa.ArrowException, OSError) as error:
-            raise ConfigError(key, [f"{path} cannot be read as parquet: {error}"]) from None
+    for key in FILE_KEYS:
+        for file in local_files(config, key):
+            named = sorted(name for name in file.counts("data_source") if name)
+            ours = [name for name in named if name in ROUTES]
+            unknown = [name for name in named if name not in ROUTES]
+            if is_ours and unknown:
+                yield (
+                    f"{file.path}: our reward function has no verifier for data_source "
+                    f"{', '.join(unknown[:4])}{did_you_mean(unknown[0], ROUTES.names())}. "
+                    "See `dfdata routes`, or set reward.custom_reward_function to one that knows it"
+                )
+                return
+            ours = [name for name in ours if name.startswith("dataflex/")]
+            if ours and not is_ours:
+                yield (
+                    f"{file.path}: verl has no reward function for data_source "
+                    f"{', '.join(ours[:4])}. Add: {REWARD_LINES}"
+                )
+                return

@@ -7,16 +7,16 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from dataflex_data import __version__
-from dataflex_data.core.config import load_yaml
-from dataflex_data.core.errors import ConfigError, InputDataError, MissingExtraError
-from dataflex_data.integrations.verl.checks import problems
+from dataflex_data.core.errors import ConfigError
+from dataflex_data.integrations.verl.checks import get, problems
+from dataflex_data.integrations.verl.datafiles import FILE_KEYS, local_files, named_files
 from dataflex_data.integrations.verl.settings import TRAINER_MODES
 
 State: TypeAlias = Literal["ok", "problem", "skipped"]
@@ -78,6 +78,53 @@ def examine(config: Mapping[str, Any] | None, *, processes: bool, ray: bool) -> 
         yield Finding("configuration", "run", "problem", problem)
     if not found:
         yield Finding("configuration", "run", "ok", "can be carried out as written")
+    yield from _data(config)
+
+
+def _data(config: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what the run's data files hold, as far as they are on this machine."""
+    needed = {
+        str(get(config, "data.prompt_key") or "prompt"),
+        str(get(config, "data.reward_fn_key") or "data_source"),
+        "reward_model",
+    }
+    domain_key = str(get(config, "dataflex.domain_key") or "domain")
+    batch = get(config, "data.train_batch_size")
+    for key in FILE_KEYS:
+        here = {str(file.path): file for file in local_files(config, key)}
+        for name in named_files(config, key):
+            file = here.get(str(Path(name).expanduser()))
+            if file is None:
+                yield _elsewhere(key, name)
+                continue
+            try:
+                lacking = sorted(needed - set(file.columns))
+                counts = file.counts(domain_key)
+            except ConfigError as error:
+                yield Finding("data", name, "problem", " ".join(error.problems))
+                continue
+            if lacking:
+                listed = f"(columns: {', '.join(file.columns)})"
+                told = f"has no column {', '.join(lacking)} {listed}"
+                yield Finding("data", name, "problem", told)
+            elif key == FILE_KEYS[0] and isinstance(batch, int) and file.rows < batch:
+                told = f"{file.rows:,} rows are no batch of data.train_batch_size={batch}"
+                yield Finding("data", name, "problem", told)
+            else:
+                listed = ", ".join(
+                    f"{d or '(none)'} {n:,}" for d, n in sorted(counts.items(), key=str)
+                )
+                told = f"{file.rows:,} rows" + (f"; {domain_key}: {listed}" if listed else "")
+                yield Finding("data", name, "ok", told)
+
+
+def _elsewhere(key: str, name: str) -> Finding:
+    path = Path(name).expanduser()
+    if "://" in name:
+        return Finding("data", name, "skipped", f"{key}: is not on this machine")
+    if not path.exists():
+        return Finding("data", name, "problem", f"{key}: no such file on this machine")
+    return Finding("data", name, "skipped", f"{key}: is no parquet file; was not looked at")
 
 
 def _version(name: str) -> str | None:
@@ -176,43 +223,3 @@ def _registration(what: str, code: str) -> Finding:
     return Finding(
         "plugin", what, "problem", f"{', '.join(missing)} is not registered there{reason}"
     )
-
-
-def read_config(overrides: Sequence[str], path: Path | None) -> dict[str, Any] | None:
-    """Return verl's configuration from a command line's overrides, or from a YAML file.
-
-    Args:
-        overrides: As given to ``main_ppo``, such as ``data.train_batch_size=64``.
-        path: A whole configuration as Hydra writes it (``.hydra/config.yaml``).
-
-    Raises:
-        ConfigError: Both, or an override that verl's configuration does not take.
-        InputDataError: The file cannot be read.
-        MissingExtraError: verl is not installed.
-    """
-    if path is not None and overrides:
-        raise ConfigError("doctor", ["give --config or overrides, not both"])
-    if path is not None:
-        return load_yaml(path)
-    if not overrides:
-        return None
-    wrong = [text for text in overrides if "=" not in text]
-    if wrong:
-        raise ConfigError("doctor", [f"{text!r} is no override KEY=VALUE" for text in wrong])
-    if _version("verl") is None:
-        raise MissingExtraError("verl", "verl", "reading verl's configuration")
-    from hydra import compose, initialize_config_module
-    from hydra.errors import HydraException
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
-    kept = [text for text in overrides if not text.startswith("hydra.")]
-    try:
-        with initialize_config_module("verl.trainer.config", version_base=None):
-            composed = compose("ppo_trainer", overrides=kept)
-        config = OmegaConf.to_container(composed, resolve=True)
-    except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigError("verl configuration", [" ".join(str(error).split())]) from None
-    if not isinstance(config, dict):
-        raise InputDataError("verl's configuration is no mapping")
-    return {str(key): value for key, value in config.items()}

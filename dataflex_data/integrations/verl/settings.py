@@ -136,7 +136,9 @@ def run_settings(keys: Mapping[str, Any] | None) -> RunSettings:
         ConfigError: A key is unknown, missing or ill-typed; all at once.
         UnknownNameError: There is no such preset.
     """
-    given = dict(keys or {})
+    if not isinstance(keys, Mapping):
+        return parse_config(RunSettings, {} if keys is None else keys, "dataflex")
+    given = dict(keys)
     name = given.pop("preset", None)
     if name is not None:
         block = preset(str(name)).config
