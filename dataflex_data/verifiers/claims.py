@@ -98,11 +98,13 @@ class Puzzle:
         assignment: Folded name to whether the person has the first role.
         roles: The two roles; statements may also use their plurals.
         labels: Folded name to how a verdict writes the person with the second and the first role.
+        clauses: Every *name is a role* to the name and whether it is the first role.
     """
 
     assignment: dict[str, bool]
     roles: tuple[str, str]
     labels: dict[str, tuple[str, str]]
+    clauses: dict[str, tuple[str, bool]]
 
 
 def folded(text: str) -> str:
@@ -126,6 +128,8 @@ def cleaned(text: str) -> str:
 
 def read_claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
     """Return what a cleaned block claims, and why it cannot stand (``""`` where it can)."""
+    if (listed := _listed_clauses(block, puzzle)) is not None:
+        return listed, ""
     plain = _PLAIN_CLAIMS[puzzle.roles].findall(block)
     if plain and not plain[-1][3]:
         return _plain_claims(plain, puzzle)
@@ -168,6 +172,18 @@ def read_claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
             return claims, problem
         previous = subjects or previous
     return claims, ""
+
+
+def _listed_clauses(block: str, puzzle: Puzzle) -> dict[str, bool] | None:
+    """Read the form that the template asks for; ``None`` for all others, also where they clash."""
+    body = block.strip().removesuffix(".").replace(", and ", ", ")
+    if "\n" in body:
+        body = body.replace(".\n", ", ").replace("\n", ", ")
+    found = list(map(puzzle.clauses.get, body.split(", ")))
+    if None in found:
+        return None
+    claims = dict(filter(None, found))
+    return claims if len(claims) == len(found) else None
 
 
 def _others_token(phrase: re.Match[str]) -> str:

@@ -93,7 +93,7 @@ def last_boxes(text: str) -> list[Box]:
     if start >= 0 and text.find("\\boxed") == start:  # the common case: a single box
         box = _box_at(text, start)
         return [] if box is None or box.content in _EMPTY else [box]
-    if start < 0 and "box" not in text:
+    if start < 0 and ("\\" not in text or "box" not in text):
         return []
     command = "\\boxed" if start >= 0 else "\\fbox" if "\\fbox" in text else "\\framebox"
     found: list[Box] = []

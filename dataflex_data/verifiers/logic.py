@@ -61,7 +61,8 @@ def read_gold(gold: str) -> Puzzle | None:
     labels = {
         name: (f"{name.title()}: {roles[1]}", f"{name.title()}: {roles[0]}") for name in people
     }
-    return Puzzle(people, roles, labels)
+    clauses = {f"{name} is a {role}": (name, role == roles[0]) for name in people for role in roles}
+    return Puzzle(people, roles, labels, clauses)
 
 
 def verify(response: str, ground_truth: str) -> Verdict:
@@ -122,14 +123,15 @@ def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
     """
     final = _last_marker(text, puzzle)
     after = final.start() if final else -1
-    boxes = last_boxes(text) if "box" in text else []
+    # A box with roles that ends after the marker has its brace there.
+    boxes = last_boxes(text) if not final or text.find("}", after) >= 0 else []
     boxed = boxes[0].content if boxes else ""
     for box, other in pairwise(boxes):
         hedged = _ALTERNATIVE.search(text, box.end, other.start)
         boxed += f"{' or ' if hedged else chr(10)}{other.content}"
     if boxes and after < boxes[-1].end and any(role in boxed.lower() for role in puzzle.roles):
         return boxed, "box", ""
-    tag = text.rfind("<answer>")
+    tag = text.rfind("<answer>") if ">" in text else -1
     if tag >= 0:
         close = text.find("</answer>", tag)
         close = len(text) if close < 0 else close
