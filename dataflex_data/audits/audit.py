@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from dataflex_data.audits.runner import (
     parts_folder,
 )
 from dataflex_data.audits.summary import summarise
+from dataflex_data.audits.watching import Note, Track, compile_notice, quiet, tracked
 from dataflex_data.core.errors import ConfigError, InputDataError, SourceUnavailableError
 from dataflex_data.core.parquet import (
     MANIFEST_NAME,
@@ -60,15 +61,15 @@ def run_audit(
     request: AuditRequest,
     *,
     runner: ShardRunner | None = None,
-    on_shard: Callable[[int], None] = lambda _: None,
-    note: Callable[[str], None] = lambda _: None,
+    track: Track | None = None,
+    note: Note = quiet,
 ) -> dict[str, Any]:
     """Audit a corpus, write the report folder, and return what ``summary.json`` holds.
 
     Args:
         request: What to audit, and how.
         runner: Where shards are audited; threads of this process by default.
-        on_shard: Told the rows of each finished shard.
+        track: Shows progress; None: nobody watches.
         note: Told what a person at the terminal should know.
 
     Raises:
@@ -100,14 +101,16 @@ def run_audit(
     for name, reason in benchmarks.missing.items():
         note(f"note: benchmark {name} is left out: {reason}")
     finder = minhash_finder if request.engine == "minhash" else None
-    auditor = Auditor(benchmarks, request.rule, finder)
-    result = audit_corpus(
-        corpus,
-        auditor,
-        runner=runner or local_runner(request.workers),
-        parts=parts_folder(out),
-        on_shard=on_shard,
-    )
+    with compile_notice(note):
+        auditor = Auditor(benchmarks, request.rule, finder)
+        with tracked(track, "rows audited", corpus) as on_rows:
+            result = audit_corpus(
+                corpus,
+                auditor,
+                runner=runner or local_runner(request.workers),
+                parts=parts_folder(out),
+                on_rows=on_rows,
+            )
     if result.rows == 0:
         raise InputDataError(f"{request.corpus}: holds no rows")
     if result.empty == result.rows:

@@ -29,13 +29,9 @@ from dataflex_data.audits.comparison import (
     with_options,
 )
 from dataflex_data.audits.corpus import Batch, Layout, Shard, read_shard
-from dataflex_data.audits.ngram_index import (
-    Candidates,
-    NgramIndex,
-    Scanner,
-    Thresholds,
-    decoded,
-)
+from dataflex_data.audits.ngram_index import NgramIndex, Thresholds
+from dataflex_data.audits.scanner import Candidates, Scanner
+from dataflex_data.audits.word_streams import Array, byte_array, decoded
 from dataflex_data.core.seeding import hex_id
 from dataflex_data.core.text import NORMALISER_VERSION
 
@@ -108,24 +104,6 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Best:
-    """The most n-grams of its own that one row shares with a document, and that row."""
-
-    count: int
-    file: int
-    row: int
-    row_id: str
-
-    def beats(self, other: Best | None) -> bool:
-        """Return whether this one stands before ``other``: more shared, then the earlier row."""
-        return other is None or (-self.count, self.file, self.row) < (
-            -other.count,
-            other.file,
-            other.row,
-        )
-
-
-@dataclass(slots=True)
 class ShardResult:
     """What an audit of some rows found; merging is associative and knows no order.
 
@@ -137,7 +115,8 @@ class ShardResult:
         slow: Rows whose characters had to be folded in Python.
         refuted: Candidates that the texts did not confirm (hash collisions included).
         findings: All findings.
-        best: By document.
+        best: Most of its own n-grams that one row holds, by document; None where the finder does
+            not look (MinHash).
     """
 
     rows: int = 0
@@ -147,16 +126,18 @@ class ShardResult:
     slow: int = 0
     refuted: int = 0
     findings: list[Finding] = field(default_factory=list)
-    best: dict[int, Best] = field(default_factory=dict)
+    best: dict[int, int] | None = field(default_factory=dict)
 
     def add(self, other: ShardResult) -> None:
         """Take ``other`` in."""
         for name in ("rows", "words", "empty", "invalid", "slow", "refuted"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.findings.extend(other.findings)
-        for doc, best in other.best.items():
-            if best.beats(self.best.get(doc)):
-                self.best[doc] = best
+        if self.best is None or other.best is None:
+            self.best = None
+        else:
+            for doc, count in other.best.items():
+                self.best[doc] = max(count, self.best.get(doc, 0))
 
     def sort(self) -> None:
         """Bring the findings into their one order: by row, then benchmark and item."""
@@ -173,7 +154,8 @@ class ShardResult:
         findings = [
             Finding(**{**one, "channels": tuple(one["channels"])}) for one in plain.pop("findings")
         ]
-        best = {int(doc): Best(**one) for doc, one in plain.pop("best").items()}
+        held = plain.pop("best")
+        best = None if held is None else {int(doc): count for doc, count in held.items()}
         return cls(**plain, findings=findings, best=best)
 
 
@@ -241,17 +223,11 @@ class Auditor:
             row_of = (lambda at: at) if rows is None else rows.__getitem__
             for at, doc in zip(found.rows.tolist(), found.docs.tolist(), strict=True):
                 pairs[row_of(at)].add(documents[doc].item)
-            for doc in (found.best_row >= 0).nonzero()[0].tolist():
-                row = row_of(int(found.best_row[doc]))
-                best = Best(
-                    int(found.best[doc]), shard.file, batch.first_row + row, _id(batch, row)
-                )
-                if best.beats(result.best.get(doc)):
-                    result.best[doc] = best
+            result.add(ShardResult(best=_nonzero(found.best)))
             if rows is None:
-                result.words, result.slow = found.words, found.slow_rows
-                result.invalid = found.invalid_rows
-        result.empty = _count_empty(batch.fulls)
+                told = found.reading
+                result.words, result.slow = told.words, told.slow
+                result.empty, result.invalid = told.empty, told.invalid
         for row in sorted(pairs):
             self._judge(batch, shard, row, sorted(pairs[row]), result)
         return result
@@ -331,8 +307,23 @@ class Auditor:
         )
 
 
-def audit_shard(auditor: Auditor, shard: Shard, layout: Layout, *, threads: int = 1) -> ShardResult:
-    """Return what a shard holds; the same whatever the number of threads."""
+def audit_shard(
+    auditor: Auditor,
+    shard: Shard,
+    layout: Layout,
+    *,
+    threads: int = 1,
+    on_rows: Callable[[int], None] | None = None,
+) -> ShardResult:
+    """Return what a shard holds; the same whatever the number of threads.
+
+    Args:
+        auditor: The judge.
+        shard: What to read.
+        layout: Its columns.
+        threads: How many batches are judged at once.
+        on_rows: Told the rows of each batch that is done, from any thread.
+    """
     batches = read_shard(shard, layout)
     lock = threading.Lock()
 
@@ -345,6 +336,8 @@ def audit_shard(auditor: Auditor, shard: Shard, layout: Layout, *, threads: int 
             if batch is None:
                 return part
             part.add(auditor.audit_batch(finder, batch, shard))
+            if on_rows is not None:
+                on_rows(len(batch.stems))
 
     if threads == 1:
         result = work()
@@ -475,22 +468,29 @@ FINDINGS_SCHEMA = pa.schema(
 def _memory_batch(
     texts: Sequence[str], options: Sequence[Sequence[str]] | None, first_row: int
 ) -> Batch:
-    stems = pa.array([text.encode("utf-8", "replace") for text in texts], type=pa.large_binary())
+    raw = [text.encode("utf-8", "replace") for text in texts]
+    stems = byte_array(raw)
     if options is None or not any(options):
         return Batch(first_row, stems, stems, None, None, None)
     fulls = [
-        with_options(text, choices).encode("utf-8", "replace") if choices else None
-        for text, choices in zip(texts, options, strict=True)
+        with_options(text, choices).encode("utf-8", "replace") if choices else stem
+        for text, choices, stem in zip(texts, options, raw, strict=True)
     ]
-    whole = [full if full is not None else stems[at].as_py() for at, full in enumerate(fulls)]
     return Batch(
         first_row,
         stems,
-        pa.array(whole, type=pa.large_binary()),
+        byte_array(fulls),
         pa.array([list(choices) for choices in options], type=pa.list_(pa.string())),
         None,
         None,
     )
+
+
+def _nonzero(counts: Array | None) -> dict[int, int] | None:
+    if counts is None:
+        return None
+    where = counts.nonzero()[0]
+    return dict(zip(where.tolist(), counts[where].tolist(), strict=True))
 
 
 def _stand_in_id(shard: Shard, row: int) -> str:
@@ -509,9 +509,3 @@ def _text(texts: pa.Array, row: int) -> str:
     if isinstance(value, bytes):
         return decoded(value)[0]
     return value or ""
-
-
-def _count_empty(texts: pa.Array) -> int:
-    import pyarrow.compute as pc
-
-    return int(pc.sum(pc.equal(pc.fill_null(pc.binary_length(texts), 0), 0)).as_py() or 0)

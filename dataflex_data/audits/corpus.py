@@ -8,6 +8,8 @@ resumed audit does not repeat.
 from __future__ import annotations
 
 import glob
+import gzip
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dataflex_data.audits.word_streams import byte_array
 from dataflex_data.core.errors import InputDataError, did_you_mean
 from dataflex_data.core.parquet import MANIFEST_NAME, read_manifest
 from dataflex_data.core.records import data_suffix, numbered_json_lines
@@ -155,6 +158,28 @@ def open_corpus(
     if total == 0:
         raise InputDataError(f"{corpus}: holds no rows")
     return Corpus(str(corpus), tuple(files), tuple(names), layout, tuple(shards), total)
+
+
+def count_rows(corpus: Corpus) -> int:
+    """Return how many rows a corpus has: what parquet says, or the lines of JSON Lines.
+
+    Lines are counted without being parsed, blank ones included, so this is for progress bars.
+
+    Raises:
+        InputDataError: A file is damaged.
+    """
+    if corpus.rows >= 0:
+        return corpus.rows
+    total = 0
+    for path in corpus.files:
+        open_ = gzip.open if path.name.endswith(".gz") else open
+        try:
+            with open_(path, "rb") as file:
+                while block := file.read(_READ_BUFFER_BYTES):
+                    total += block.count(b"\n")
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputDataError(f"{path}: cannot be read ({error}); fetch it again") from None
+    return total
 
 
 def read_shard(shard: Shard, layout: Layout, batch_rows: int = BATCH_ROWS) -> Iterator[Batch]:
@@ -362,13 +387,18 @@ def _texts(column: pa.Array) -> pa.Array:
         column = column.dictionary_decode()
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         contents = pc.struct_field(pc.list_flatten(column), "content")
-        contents = pc.fill_null(contents.cast(pa.large_string()), "")
-        lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+        contents = _filled(contents.cast(pa.large_string()), "")
+        lengths = _filled(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
         if (lengths == 1).all():
             return contents
         offsets = pa.array([0, *lengths.cumsum().tolist()], type=pa.int64())
         return pc.binary_join(pa.LargeListArray.from_arrays(offsets, contents), "\n")
     return column
+
+
+def _filled(column: pa.Array, value: object) -> pa.Array:
+    # pyarrow imports pandas to make a scalar, which costs more than a small audit.
+    return pc.fill_null(column, value) if column.null_count else column
 
 
 def _strings(column: pa.Array) -> pa.Array:
@@ -378,13 +408,13 @@ def _strings(column: pa.Array) -> pa.Array:
 def _with_options(stems: pa.Array, options: pa.Array | None) -> pa.Array:
     if options is None:
         return stems
-    counts = pc.fill_null(pc.list_value_length(options), 0)
+    counts = _filled(pc.list_value_length(options), 0)
     if pc.max(counts).as_py() in {0, None}:
         return stems
-    filled = pc.fill_null(options, [])
+    filled = _filled(options, [])
     # As bytes: a cast of bytes to text would refuse the odd row that is not UTF-8.
     joined = pc.binary_join(filled, "\n").cast(pa.large_binary())
-    texts = pc.fill_null(stems.cast(pa.large_binary()), b"")
+    texts = _filled(stems.cast(pa.large_binary()), b"")
     line_feed = pa.scalar(b"\n", type=pa.large_binary())
     whole = pc.binary_join_element_wise(texts, joined, line_feed)
     return pc.if_else(pc.greater(counts, 0), whole, texts)
@@ -428,7 +458,7 @@ def _json_row(path: Path, number: int, record: dict[str, Any], layout: Layout) -
 
 
 def _json_batch(held: list[dict[str, Any]], layout: Layout, row: int) -> Batch:
-    stems = pa.array([one["text"] for one in held], type=pa.large_binary())
+    stems = byte_array([one["text"] for one in held])
     options = None
     fulls = stems
     if layout.options:
@@ -437,7 +467,7 @@ def _json_batch(held: list[dict[str, Any]], layout: Layout, row: int) -> Batch:
             b"\n".join((one["text"], *(o.encode("utf-8", "replace") for o in one["options"])))
             for one in held
         ]
-        fulls = pa.array(whole, type=pa.large_binary())
+        fulls = byte_array(whole)
     ids = pa.array([one["id"] for one in held], type=pa.string()) if layout.id else None
     return Batch(row, stems, fulls, options, ids, None)
 

@@ -18,7 +18,7 @@ from numba import njit
 from dataflex_data.audits import hashing
 from dataflex_data.audits.folding import SEPARATOR, UNKNOWN, UNSAFE
 
-# Why a row stopped the loop or left it.
+# Why a loop stopped, and what became of a text.
 DONE, LEARN, FULL = 0, 1, 2
 _OK, _SLOW, _NEW_CODE = 0, 1, 2
 
@@ -255,12 +255,57 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
 
 
 @njit(cache=True, nogil=True)
-def _tokenise_folded(data, start, end, out):
-    """Fill the hashes of words that are folded already and separated by single spaces."""
-    count = 0
-    begin = start
-    for i in range(start, end + 1):
-        if i == end or data[i] == 32:
+def hash_texts(data, offsets, first, folding, commands, scratch, out, starts, rows, slow, n_slow):
+    """Fill ``out`` with the word hashes of texts from ``first`` on: a stream each, or two.
+
+    Stream ``s`` is ``out[starts[s]:starts[s + 1]]`` and belongs to text ``rows[s]``: first its
+    plain words, then its LaTeX form where that differs. Texts that Python must handle, and those
+    with bytes but no word, are listed in ``slow``.
+
+    Returns (why it stopped, next text, code, streams, slow texts, plain words). `LEARN`: the fold
+    table lacks ``code``. `FULL`: ``out`` must be emptied first; it holds any one text.
+    """
+    buffer, plain, latex = scratch
+    used, streams, total = 0, 0, 0
+    starts[0] = 0
+    for row in range(first, offsets.size - 1):
+        start, end = offsets[row], offsets[row + 1]
+        if start == end:
+            continue
+        status, n_plain, n_latex, differs, code = _tokenise(
+            data, start, end, folding, commands, buffer, plain, latex
+        )
+        if status == _NEW_CODE:
+            return LEARN, row, code, streams, n_slow, total
+        if status == _SLOW or n_plain == 0:
+            slow[n_slow] = row
+            n_slow += 1
+            continue
+        if used + n_plain + (n_latex if differs else 0) > out.size:
+            return FULL, row, 0, streams, n_slow, total
+        for k in range(n_plain):
+            out[used + k] = plain[k]
+        used += n_plain
+        total += n_plain
+        rows[streams] = row
+        streams += 1
+        starts[streams] = used
+        if differs:
+            for k in range(n_latex):
+                out[used + k] = latex[k]
+            used += n_latex
+            rows[streams] = row
+            streams += 1
+            starts[streams] = used
+    return DONE, offsets.size - 1, 0, streams, n_slow, total
+
+
+@njit(cache=True, nogil=True)
+def hash_folded(data, out):
+    """Fill the hashes of words that are folded already and parted by single spaces."""
+    count, begin = 0, 0
+    for i in range(data.size + 1):
+        if i == data.size or data[i] == 32:
             if i > begin:
                 out[count] = _bytes_hash(data, begin, i)
                 count += 1
@@ -269,10 +314,21 @@ def _tokenise_folded(data, start, end, out):
 
 
 @njit(cache=True, nogil=True, inline="always")
+def _two_bits(key):
+    return (_ONE << (key & _63)) | (_ONE << ((key >> _6) & _63))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _may_hold(key, bits, shift_bits):
+    """Return whether a filter may hold ``key``; never false for one that it holds."""
+    wanted = _two_bits(key)
+    return bits[key >> shift_bits] & wanted == wanted
+
+
+@njit(cache=True, nogil=True, inline="always")
 def _find(key, keys, bits, shift_bits, shift_keys):
     """Return the slot of ``key``, or -1. A filter that fits the cache answers most misses."""
-    wanted = (_ONE << (key & _63)) | (_ONE << ((key >> _6) & _63))
-    if bits[key >> shift_bits] & wanted != wanted:
+    if not _may_hold(key, bits, shift_bits):
         return -1
     slot = np.int64(key >> shift_keys)
     while keys[slot] != _ZERO:
@@ -292,12 +348,22 @@ def _key(value):
     return value
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _sum_up(stream, count, sums):
+    """Fill the prefix sums of a row's polynomial: any run's hash follows from two of them."""
+    running = _ZERO
+    sums[0] = running
+    for k in range(count):
+        running = running * _BASE + stream[k]
+        sums[k + 1] = running
+
+
 @njit(cache=True, nogil=True)
-def _count_gram(gram, postings, state, n_touched):
-    """Count one n-gram of the row for every document that holds it."""
+def _count_gram(gram, postings, stamps, counts, touched, mark, n_touched):
+    """Count one n-gram of the stream for every document that holds it."""
     post_start, post_doc, is_boilerplate = postings
-    stamp_gram, stamp_doc, own, boiler, touched, _, _, marks = state
-    mark = marks[0]
+    stamp_gram, stamp_doc = stamps
+    own, boiler = counts
     if stamp_gram[gram] == mark:
         return n_touched
     stamp_gram[gram] = mark
@@ -318,161 +384,96 @@ def _count_gram(gram, postings, state, n_touched):
 
 
 @njit(cache=True, nogil=True)
-def _emit(row, doc, out_row, out_doc, n_out):
-    """Append a pair; return the new count, -1 where there is no room (or was none before)."""
-    if n_out < 0 or n_out == out_row.size:
-        return -1
-    out_row[n_out] = row
-    out_doc[n_out] = doc
-    return n_out + 1
+def match(hashes, starts, rows, first, last, index, state, sums, out_row, out_doc, n_out):
+    """Append (row, doc) for every document that a stream may contain.
 
-
-@njit(cache=True, nogil=True)
-def _note_best(doc, count, row, best, best_row):
-    """Keep the row that shares most with a document, of several the first; in any order of rows."""
-    if count > best[doc] or (count == best[doc] and row < best_row[doc]):
-        best[doc] = count
-        best_row[doc] = row
-
-
-@njit(cache=True, nogil=True)
-def _check_runs(group, at, count, row, sums, runs, state, out_row, out_doc, n_out):
-    """Emit the short documents with this rare word that stand in the row, word by word."""
-    a_start, a_doc, a_offset, a_length, a_power, a_hash = runs
-    stamp_doc, best, best_row, mark = state[1], state[5], state[6], state[7][0]
-    for entry in range(a_start[group], a_start[group + 1]):
-        left = at - a_offset[entry]
-        right = left + a_length[entry]
-        if left < 0 or right > count:
-            continue
-        if sums[right] - sums[left] * a_power[entry] != a_hash[entry]:
-            continue
-        doc = a_doc[entry]
-        if stamp_doc[doc] == mark:
-            continue
-        stamp_doc[doc] = mark
-        _note_best(doc, 1, row, best, best_row)
-        n_out = _emit(row, doc, out_row, out_doc, n_out)
-    return n_out
-
-
-@njit(cache=True, nogil=True)
-def _match(stream, count, row, sums, index, state, out_row, out_doc, n_out):
-    """Append (row, doc) for every document this stream may contain; return the new ``n_out``.
-
-    -1: the output is full; the row must be scanned again.
+    A stream is ``hashes[starts[s]:starts[s + 1]]``, the words of row ``rows[s]`` in one form.
+    Returns (next stream, ``n_out``); where that is not ``last``, the output was full.
     """
-    grams, postings, anchors, runs, wholes, needs, sizes = index
+    # One function over all streams: to hand these arrays on costs more than to match a short row.
+    grams, pieces, postings, anchors, runs, wholes, needs = index
     keys, gram_of, bits, shift_bits, shift_keys = grams
+    piece_bits, piece_shift, n, n_power, piece, piece_power = pieces
     a_keys, a_first, a_bits, a_shift_bits, a_shift_keys = anchors
+    a_start, a_doc, a_offset, a_length, a_power, a_hash = runs
     w_keys, w_first, w_bits, w_shift_bits, w_shift_keys, w_start, w_doc = wholes
     need_own, need_all, own_grams = needs
-    n, n_power = sizes
-    own, boiler, touched, best, best_row, marks = (
-        state[2],
-        state[3],
-        state[4],
-        state[5],
-        state[6],
-        state[7],
-    )
-    marks[0] += 1
-    n_touched = 0
-    has_anchors = runs[1].size > 0
-    running = _ZERO
-    sums[0] = running
-    for k in range(count):
-        running = running * _BASE + stream[k]
-        sums[k + 1] = running
-        if k + 1 >= n:
-            slot = _find(
-                _key(running - sums[k + 1 - n] * n_power), keys, bits, shift_bits, shift_keys
-            )
-            if slot >= 0:
-                n_touched = _count_gram(gram_of[slot], postings, state, n_touched)
-    if has_anchors:
-        for i in range(count):
-            slot = _find(stream[i], a_keys, a_bits, a_shift_bits, a_shift_keys)
-            if slot >= 0:
-                n_out = _check_runs(
-                    a_first[slot], i, count, row, sums, runs, state, out_row, out_doc, n_out
-                )
-    for t in range(n_touched):
-        doc = touched[t]
-        if own[doc]:
-            _note_best(doc, own[doc], row, best, best_row)
-        if own[doc] >= need_own[doc] or own[doc] + boiler[doc] >= need_all[doc]:
-            n_out = _emit(row, doc, out_row, out_doc, n_out)
-    if count:
-        slot = _find(_key(_mix(running ^ _U(count))), w_keys, w_bits, w_shift_bits, w_shift_keys)
+    stamps, counts, touched, best, marks = state
+    stamp_doc = stamps[1]
+    own, boiler = counts
+    mark = marks[0]
+    beyond = n - piece
+    room = out_row.size
+    for stream in range(first, last):
+        row, begin = rows[stream], starts[stream]
+        count = starts[stream + 1] - begin
+        before = n_out
+        mark += 1
+        n_touched = 0
+        running = _ZERO
+        sums[0] = running
+        for k in range(count):
+            running = running * _BASE + hashes[begin + k]
+            sums[k + 1] = running
+        for at in range(count if a_doc.size else 0):
+            slot = _find(hashes[begin + at], a_keys, a_bits, a_shift_bits, a_shift_keys)
+            if slot < 0:
+                continue
+            group = a_first[slot]
+            for entry in range(a_start[group], a_start[group + 1]):
+                left = at - a_offset[entry]
+                right = left + a_length[entry]
+                if left < 0 or right > count:
+                    continue
+                if sums[right] - sums[left] * a_power[entry] != a_hash[entry]:
+                    continue
+                doc = a_doc[entry]
+                if stamp_doc[doc] != mark:
+                    stamp_doc[doc] = mark
+                    best[doc] = max(best[doc], 1)
+                    if n_out < room:
+                        out_row[n_out] = row
+                        out_doc[n_out] = doc
+                    n_out += 1
+        # Every n-gram holds exactly one of the pieces that begin at a multiple of this stride, so
+        # that a piece which no benchmark has spares the look-ups of all n-grams around it.
+        final = count - n
+        for at in range(0, count - piece + 1 if final >= 0 else 0, beyond + 1):
+            key = _key(sums[at + piece] - sums[at] * piece_power)
+            if not _may_hold(key, piece_bits, piece_shift):
+                continue
+            for i in range(max(0, at - beyond), min(at, final) + 1):
+                key = _key(sums[i + n] - sums[i] * n_power)
+                slot = _find(key, keys, bits, shift_bits, shift_keys)
+                if slot >= 0:
+                    n_touched = _count_gram(
+                        gram_of[slot], postings, stamps, counts, touched, mark, n_touched
+                    )
+        for t in range(n_touched):
+            doc = touched[t]
+            best[doc] = max(best[doc], own[doc])
+            if own[doc] >= need_own[doc] or own[doc] + boiler[doc] >= need_all[doc]:
+                if n_out < room:
+                    out_row[n_out] = row
+                    out_doc[n_out] = doc
+                n_out += 1
+        key = _key(_mix(running ^ _U(count)))
+        slot = _find(key, w_keys, w_bits, w_shift_bits, w_shift_keys) if count else -1
         if slot >= 0:
             group = w_first[slot]
             for entry in range(w_start[group], w_start[group + 1]):
                 doc = w_doc[entry]
                 if own_grams[doc] == 0:
-                    _note_best(doc, 1, row, best, best_row)
-                n_out = _emit(row, doc, out_row, out_doc, n_out)
-    return n_out
-
-
-@njit(cache=True, nogil=True)
-def scan(
-    data,
-    offsets,
-    first,
-    last,
-    folding,
-    commands,
-    index,
-    state,
-    scratch,
-    out_row,
-    out_doc,
-    n_out,
-    slow,
-    n_slow,
-):
-    """Scan rows ``[first, last)``; return (why it stopped, next row, code, n_out, n_slow, words).
-
-    `LEARN`: the fold table lacks ``code``. `FULL`: the output needs room. Rows that Python must
-    handle, and rows with bytes but no word, are listed in ``slow``.
-    """
-    buffer, plain, latex, sums = scratch
-    total = 0
-    for row in range(first, last):
-        start, end = offsets[row], offsets[row + 1]
-        if start == end:
-            continue
-        status, n_plain, n_latex, differs, code = _tokenise(
-            data, start, end, folding, commands, buffer, plain, latex
-        )
-        if status == _NEW_CODE:
-            return LEARN, row, code, n_out, n_slow, total
-        if status == _SLOW or n_plain == 0:
-            slow[n_slow] = row
-            n_slow += 1
-            continue
-        before = n_out
-        n_out = _match(plain, n_plain, row, sums, index, state, out_row, out_doc, n_out)
-        if n_out >= 0 and differs:
-            n_out = _match(latex, n_latex, row, sums, index, state, out_row, out_doc, n_out)
-        if n_out < 0:
-            return FULL, row, 0, before, n_slow, total
-        total += n_plain
-    return DONE, last, 0, n_out, n_slow, total
-
-
-@njit(cache=True, nogil=True)
-def scan_folded(plain_data, latex_data, row, index, state, out_row, out_doc, n_out):
-    """Scan one row given as its folded words; return ``n_out``, -1 where the output is full."""
-    words = np.empty(max(plain_data.size, latex_data.size) // 2 + 1, dtype=np.uint64)
-    sums = np.empty(words.size + 1, dtype=np.uint64)
-    count = _tokenise_folded(plain_data, 0, plain_data.size, words)
-    n_out = _match(words, count, row, sums, index, state, out_row, out_doc, n_out)
-    if n_out < 0:
-        return n_out
-    count = _tokenise_folded(latex_data, 0, latex_data.size, words)
-    return _match(words, count, row, sums, index, state, out_row, out_doc, n_out)
+                    best[doc] = max(best[doc], 1)
+                if n_out < room:
+                    out_row[n_out] = row
+                    out_doc[n_out] = doc
+                n_out += 1
+        if n_out > room:
+            marks[0] = mark
+            return stream, before
+    marks[0] = mark
+    return last, n_out
 
 
 @njit(cache=True)
@@ -480,7 +481,7 @@ def insert_keys(hashes, keys, values, bits, shift_bits, shift_keys, mixed):
     """Insert distinct hashes, each with its position, into a table and its filter."""
     for position in range(hashes.size):
         key = hashes[position] if mixed else _key(hashes[position])
-        bits[key >> shift_bits] |= (_ONE << (key & _63)) | (_ONE << ((key >> _6) & _63))
+        bits[key >> shift_bits] |= _two_bits(key)
         slot = np.int64(key >> shift_keys)
         while keys[slot] != _ZERO:
             slot += 1
@@ -491,31 +492,22 @@ def insert_keys(hashes, keys, values, bits, shift_bits, shift_keys, mixed):
 
 
 @njit(cache=True)
-def hash_texts(data, offsets, first, folding, commands, scratch, out, lengths, slow):
-    """Fill ``out`` with word hashes, each text's plain and then its latex ones, from ``first`` on.
-
-    ``lengths[row]`` gets both counts, the second 0 where the LaTeX form is the same. Returns
-    (why it stopped, next row, code, hashes written).
-    """
-    buffer, plain, latex, _ = scratch
-    used = 0
-    for row in range(first, offsets.size - 1):
-        status, n_plain, n_latex, differs, code = _tokenise(
-            data, offsets[row], offsets[row + 1], folding, commands, buffer, plain, latex
-        )
-        if status == _NEW_CODE:
-            return LEARN, row, code, used
-        slow[row] = status == _SLOW
-        if status == _SLOW:
-            continue
-        if not differs:
-            n_latex = 0
-        out[used : used + n_plain] = plain[:n_plain]
-        used += n_plain
-        out[used : used + n_latex] = latex[:n_latex]
-        used += n_latex
-        lengths[row, 0], lengths[row, 1] = n_plain, n_latex
-    return DONE, offsets.size - 1, 0, used
+def insert_pieces(stream, starts, grams, pieces):
+    """Insert every piece of those n-grams of some texts that stand in the table of n-grams."""
+    keys, _, bits, shift_bits, shift_keys = grams
+    piece_bits, piece_shift, n, n_power, piece, piece_power = pieces
+    sums = np.empty(np.max(starts[1:] - starts[:-1]) + 1, dtype=np.uint64)
+    for text in range(starts.size - 1):
+        begin, count = starts[text], starts[text + 1] - starts[text]
+        _sum_up(stream[begin : begin + count], count, sums)
+        done = 0
+        for i in range(count - n + 1):
+            gram = _key(sums[i + n] - sums[i] * n_power)
+            if _find(gram, keys, bits, shift_bits, shift_keys) >= 0:
+                for at in range(max(i, done), i + n - piece + 1):
+                    key = _key(sums[at + piece] - sums[at] * piece_power)
+                    piece_bits[key >> piece_shift] |= _two_bits(key)
+                done = i + n - piece + 1
 
 
 @njit(cache=True, nogil=True)
@@ -581,9 +573,7 @@ def run_hashes(stream, starts, n, power, out, owner, wholes):
     sums = np.empty(np.max(starts[1:] - starts[:-1]) + 1, dtype=np.uint64)
     for text in range(starts.size - 1):
         begin, count = starts[text], starts[text + 1] - starts[text]
-        sums[0] = _ZERO
-        for k in range(count):
-            sums[k + 1] = sums[k] * _BASE + stream[begin + k]
+        _sum_up(stream[begin : begin + count], count, sums)
         wholes[text] = _mix(sums[count] ^ _U(count))
         for i in range(count - n + 1):
             out[used] = sums[i + n] - sums[i] * power

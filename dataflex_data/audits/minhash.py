@@ -2,7 +2,8 @@
 
 It answers the question that papers ask, Jaccard similarity above a threshold, on whole texts; its
 candidates are confirmed on text like those of the exact index. It finds less: copies inside longer
-prompts have a low Jaccard similarity, and short texts have no n-grams at all.
+prompts have a low Jaccard similarity, and short texts have no n-grams at all. Nor does it know what
+an item shares with the rows that are no candidates, so that its reports have no distribution.
 """
 
 from __future__ import annotations
@@ -13,15 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from dataflex_data.audits import hashing
-from dataflex_data.audits.ngram_index import (
-    Candidates,
-    NgramIndex,
-    cached_word_hash,
-    decoded,
-    run_hashes,
-)
+from dataflex_data.audits.ngram_index import NgramIndex, run_hashes
+from dataflex_data.audits.scanner import Candidates
+from dataflex_data.audits.word_streams import Reading, TextHasher
 from dataflex_data.core.errors import StateError
-from dataflex_data.core.text import NORMALISER_VERSION, words
+from dataflex_data.core.text import NORMALISER_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,6 +80,7 @@ class MinHashFinder:
 
     def __init__(self, index: NgramIndex) -> None:
         self._index = index
+        self._hasher = TextHasher()
         self._lsh = new_lsh()
         for doc, document in enumerate(index.documents):
             grams = run_hashes([int(value) for value in document.hashes], index.n)
@@ -91,27 +89,17 @@ class MinHashFinder:
 
     def scan(self, texts: pa.Array) -> Candidates:
         """Return the candidates among ``texts``."""
-        rows, docs, seen, invalid = [], [], 0, 0
-        for row, raw in enumerate(texts.cast(pa.large_binary()).to_pylist()):
-            text, valid = decoded(raw or b"")
-            invalid += not valid
-            seen += len(words(text))
-            for form in {tuple(words(text)), tuple(hashing.latex_words(text))}:
-                grams = run_hashes([cached_word_hash(word) for word in form], self._index.n)
+        told = Reading()
+        pairs: list[tuple[int, int]] = []
+        for streams in self._hasher.read(texts, told):
+            for at in range(streams.count):
+                run = streams.hashes[streams.starts[at] : streams.starts[at + 1]].tolist()
+                grams = run_hashes(run, self._index.n)
                 if grams:
-                    hits = self._lsh.query(signature(sorted(set(grams))))
-                    rows += [row] * len(hits)
-                    docs += hits
-        count = len(self._index.documents)
-        return Candidates(
-            rows=np.array(rows, dtype=np.int32),
-            docs=np.array(docs, dtype=np.int32),
-            best=np.zeros(count, dtype=np.int32),
-            best_row=np.full(count, -1, dtype=np.int64),
-            words=seen,
-            slow_rows=len(texts),
-            invalid_rows=invalid,
-        )
+                    row = int(streams.rows[at])
+                    pairs += [(row, doc) for doc in self._lsh.query(signature(sorted(set(grams))))]
+        found = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+        return Candidates(found[:, 0], found[:, 1], best=None, reading=told)
 
 
 def minhash_finder(auditor: Auditor) -> MinHashFinder:

@@ -9,7 +9,7 @@ together for having no n-grams in common with anything.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -21,11 +21,17 @@ from pydantic import Field
 from dataflex_data.audits.comparison import ngrams
 from dataflex_data.audits.corpus import Corpus, read_shard
 from dataflex_data.audits.minhash import BANDS, ROWS, band_recall, new_lsh, signature
-from dataflex_data.audits.ngram_index import decoded, run_hashes, word_streams
+from dataflex_data.audits.ngram_index import run_hashes
+from dataflex_data.audits.word_streams import decoded, word_streams
 from dataflex_data.core.config import Config
 from dataflex_data.core.text import normalise, words
 
 LONG_WORDS = 1_000
+BINS = 20
+MEMORY_RULE = (
+    "The corpus is held in memory: about 25 times its text, 0.9 GB for 150,000 prompts (36 MB). "
+    "A larger one is searched file by file or source by source."
+)
 
 
 class DuplicateRule(Config):
@@ -101,9 +107,17 @@ class Duplicates:
     empty: int
 
 
-def find_duplicates(corpus: Corpus, rule: DuplicateRule) -> Duplicates:
-    """Return the near-duplicates of a corpus; it is held in memory."""
-    members, arrays = _read(corpus)
+def find_duplicates(
+    corpus: Corpus, rule: DuplicateRule, on_rows: Callable[[int], None] | None = None
+) -> Duplicates:
+    """Return the near-duplicates of a corpus, which is held in memory (see `MEMORY_RULE`).
+
+    Args:
+        corpus: Opened by `corpus.open_corpus`.
+        rule: What counts as a pair, and who stays.
+        on_rows: Told of rows that have been read.
+    """
+    members, arrays = _read(corpus, on_rows)
     streams = [plain for texts in arrays for plain, _ in word_streams(texts)]
     texts = [
         decoded(raw or b"")[0]
@@ -169,6 +183,7 @@ def summarise_duplicates(corpus: Corpus, found: Duplicates, rule: DuplicateRule)
                 else {}
             ),
         },
+        "memory": MEMORY_RULE,
         "pairs": len(found.pairs),
         "pairs_by_kind": dict(sorted(Counter(pair.kind for pair in found.pairs).items())),
         "pairs_across_sources": dict(sorted(across.items())),
@@ -178,9 +193,17 @@ def summarise_duplicates(corpus: Corpus, found: Duplicates, rule: DuplicateRule)
         "dropped_by_source": dict(
             sorted(Counter(members[drop.dropped].source for drop in found.drops).items())
         ),
+        "jaccard_histogram": _histogram(found),
         "short_rows": found.short,
         "empty_rows": found.empty,
     }
+
+
+def _histogram(found: Duplicates) -> list[int]:
+    counts = [0] * BINS
+    for pair in found.pairs:
+        counts[min(BINS - 1, int(pair.jaccard * BINS))] += 1
+    return counts
 
 
 def pairs_table(found: Duplicates) -> pa.Table:
@@ -219,7 +242,9 @@ def drops_table(found: Duplicates) -> pa.Table:
     )
 
 
-def _read(corpus: Corpus) -> tuple[list[Member], list[pa.Array]]:
+def _read(
+    corpus: Corpus, on_rows: Callable[[int], None] | None
+) -> tuple[list[Member], list[pa.Array]]:
     members: list[Member] = []
     arrays: list[pa.Array] = []
     for shard in corpus.shards:
@@ -232,6 +257,8 @@ def _read(corpus: Corpus) -> tuple[list[Member], list[pa.Array]]:
                 name = ids[at] or f"{corpus.names[shard.file]}#{row}"
                 members.append(Member(name, sources[at] or "", shard.file, row, 0))
             arrays.append(batch.fulls)
+            if on_rows is not None:
+                on_rows(count)
     return members, arrays
 
 

@@ -11,12 +11,11 @@ import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 from dataflex_data.audits.benchmarks import BenchmarkItem
 from dataflex_data.audits.comparison import with_options
 from dataflex_data.audits.contamination import Auditor
 from dataflex_data.audits.corpus import Batch, Shard
+from dataflex_data.audits.word_streams import byte_array
 from dataflex_data.core.seeding import keyed_hash
 from dataflex_data.core.text import words
 
@@ -130,9 +129,7 @@ def planted_recall(auditor: Auditor, per_benchmark: int = PER_BENCHMARK) -> list
         for number in chosen
         if (text := disguise(auditor.items[number]))
     ]
-    texts = pa.array(
-        [text.encode("utf-8", "replace") for _, _, text in leaks], type=pa.large_binary()
-    )
+    texts = byte_array([text.encode("utf-8", "replace") for _, _, text in leaks])
     batch = Batch(0, texts, texts, None, None, None)
     result = auditor.audit_batch(auditor.finder(), batch, Shard(0, "", 0, len(leaks), (0, 0)))
     flagged: dict[int, set[str]] = {}

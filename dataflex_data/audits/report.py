@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -10,13 +9,16 @@ from typing import Any
 from dataflex_data.audits.comparison import CHANNELS
 from dataflex_data.audits.contamination import Finding, strength
 from dataflex_data.audits.corpus import Corpus
-from dataflex_data.audits.summary import BINS, headline
-from dataflex_data.core.text import words
-
-MOST_PAIRS = 200
-MARK_WORDS = 5
-
-_WORD = re.compile(r"[^\W_]+")
+from dataflex_data.audits.pair_page import (
+    MARK_WORDS,
+    MOST_PAIRS,
+    PAIR_STYLE,
+    Side,
+    histogram,
+    pair_article,
+    pairs_title,
+)
+from dataflex_data.audits.summary import headline
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:
@@ -57,7 +59,7 @@ def render_report(summary: Mapping[str, Any], findings: Sequence[Finding], corpu
         Section("Per benchmark", html_table(columns, rows)),
         Section("Rows by channel, and the worst pair", html_table(*_channel_rows(summary))),
         Section("How near the nearest row comes to each item", _distributions(summary)),
-        Section(_pairs_title(findings), _pairs(findings, corpus)),
+        Section(pairs_title(len(findings)), _pairs(findings, corpus)),
         Section(planted_title, html_table(planted_columns, planted)),
         Section("How it was done", _method(summary)),
     ]
@@ -80,7 +82,7 @@ def _benchmark_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[ob
             one["rows_flagged"],
             one["items_hit"],
             one["pairs_near"],
-            round(one["best_containment"], 3),
+            None if one["best_containment"] is None else round(one["best_containment"], 3),
         ]
         for name, one in summary["benchmarks"].items()
     ]
@@ -143,7 +145,7 @@ def _result(summary: Mapping[str, Any]) -> str:
     sources = summary["flagged_rows_by_source"]
     by_source = ", ".join(f"{escape(n or 'unnamed')}: {c:,}" for n, c in sources.items())
     return (
-        f"{_STYLE}<p class='headline {state}'>{escape(headline(summary))}</p>"
+        f"{PAIR_STYLE}<p class='headline {state}'>{escape(headline(summary))}</p>"
         f"<p>{escape(_sentence(summary['rule_in_words']))}</p>"
         + (f"<p>Flagged rows by source: {by_source}.</p>" if sources else "")
         + f"<p>The three claims that papers make:</p><ul>{claims}</ul>"
@@ -175,47 +177,19 @@ def _method(summary: Mapping[str, Any]) -> str:
 
 def _distributions(summary: Mapping[str, Any]) -> str:
     threshold = summary["rule"]["containment"]
-    charts = "".join(
-        _histogram(name, one["containment_histogram"], threshold)
-        for name, one in summary["benchmarks"].items()
-    )
+    spread = {name: one["containment_histogram"] for name, one in summary["benchmarks"].items()}
+    if any(counts is None for counts in spread.values()):
+        return (
+            "<p>Not measured: MinHash compares an item with the rows that share a band of its "
+            "signature and with no other, so what the nearest row holds of an item is not known. "
+            "The exact engine measures it for every item.</p>"
+        )
+    charts = "".join(histogram(name, counts, threshold, "items") for name, counts in spread.items())
     return (
         "<p>For each item of a benchmark: the largest share of its own n-grams that any one row "
         f"holds. The dashed line is the rule's {threshold:g}; bars grow by the logarithm of the "
         f"number of items.</p><div class='charts'>{charts}</div>"
     )
-
-
-def _histogram(name: str, counts: Sequence[int], threshold: float) -> str:
-    from math import log10
-
-    width, height, base = 240, 90, 70
-    top = max(1.0, *(log10(count + 1) for count in counts))
-    step = width / BINS
-    bars = "".join(
-        f"<rect class='{'over' if bin_ / BINS >= threshold else 'under'}' x='{bin_ * step:.1f}' "
-        f"y='{base - base * log10(count + 1) / top:.1f}' width='{step - 1:.1f}' "
-        f"height='{base * log10(count + 1) / top:.1f}'><title>{bin_ / BINS:.2f} to "
-        f"{(bin_ + 1) / BINS:.2f}: {count:,} items</title></rect>"
-        for bin_, count in enumerate(counts)
-        if count
-    )
-    at = threshold * width
-    return (
-        f"<figure><svg viewBox='0 0 {width} {height}' role='img' "
-        f"aria-label='similarity distribution of {escape(name)}'>{bars}"
-        f"<line x1='0' y1='{base}' x2='{width}' y2='{base}'/>"
-        f"<line class='rule' x1='{at:.1f}' y1='0' x2='{at:.1f}' y2='{base}'/>"
-        f"<text x='0' y='{height - 6}'>0</text>"
-        f"<text x='{width}' y='{height - 6}' text-anchor='end'>1</text></svg>"
-        f"<figcaption>{escape(name)} ({sum(counts):,} items)</figcaption></figure>"
-    )
-
-
-def _pairs_title(findings: Sequence[Finding]) -> str:
-    shown = min(len(findings), MOST_PAIRS)
-    more = f", the {shown} strongest of {len(findings):,}" if shown < len(findings) else ""
-    return f"Pairs{more}"
 
 
 def _pairs(findings: Sequence[Finding], corpus: Corpus) -> str:
@@ -228,8 +202,8 @@ def _pairs(findings: Sequence[Finding], corpus: Corpus) -> str:
     columns += ["Jaccard", "longest run", "edit similarity"]
     rows: list[list[object]] = [
         [
-            Html(f"<a href='#pair-{number}'>{number}</a>"),
-            Html("<b class='bad'>flagged</b>" if one.flagged else "near"),
+            Html(f"<a href='#pair-{number}'>{number}</a>", number),
+            Html(_verdict(one)),
             one.benchmark,
             one.item_id,
             one.row_id,
@@ -249,79 +223,23 @@ def _pairs(findings: Sequence[Finding], corpus: Corpus) -> str:
 
 
 def _pair(number: int, one: Finding, corpus: Corpus) -> str:
-    left, right = marked(one.row_text, one.item_text)
-    split = f"{one.unique} unique, {one.shared} shared, {one.boilerplate} boilerplate"
-    where = f"{corpus.names[one.file]}, row {one.row + 1}"
-    told = [
-        f"channels: {', '.join(one.channels) or 'none'}",
-        f"shared n-grams: {split}",
-        f"the row holds {one.containment:.2f} of the item, the item {one.row_containment:.2f} of "
-        "the row",
-    ]
-    verdict = "<b class='bad'>flagged</b>" if one.flagged else "near"
-    return (
-        f"<article id='pair-{number}'><h3>{number}. {escape(one.benchmark)} "
-        f"{escape(one.item_id)} · {verdict}</h3><p class='note'>{escape('; '.join(told))}.</p>"
-        f"<div class='sides'><div><h4>Training row {escape(one.row_id)}"
-        f"<br><span class='note'>{escape(one.source)} {escape(where)}</span></h4>"
-        f"<p class='text'>{left}</p></div>"
-        f"<div><h4>Benchmark item</h4><p class='text'>{right}</p></div></div></article>"
+    told = (
+        f"channels: {', '.join(one.channels) or 'none'}; shared n-grams: {one.unique} unique, "
+        f"{one.shared} shared, {one.boilerplate} boilerplate; the row holds {one.containment:.2f} "
+        f"of the item, the item {one.row_containment:.2f} of the row"
+    )
+    where = f"{one.source} {corpus.names[one.file]}, row {one.row + 1}".strip()
+    return pair_article(
+        number,
+        f"{one.benchmark} {one.item_id}",
+        _verdict(one),
+        told,
+        (
+            Side(f"Training row {one.row_id}", where, one.row_text),
+            Side("Benchmark item", f"{one.benchmark} {one.item_id}", one.item_text),
+        ),
     )
 
 
-def marked(first: str, second: str) -> tuple[str, str]:
-    """Return both texts as HTML, the runs of `MARK_WORDS` and more words they share marked."""
-    spans = [list(_WORD.finditer(text)) for text in (first, second)]
-    folded = [["".join(words(match[0])) for match in found] for found in spans]
-    runs = [
-        {tuple(side[at : at + MARK_WORDS]) for at in range(len(side) - MARK_WORDS + 1)}
-        for side in folded
-    ]
-    both = runs[0] & runs[1]
-    pages = []
-    for text, found, side in zip((first, second), spans, folded, strict=True):
-        inside = [False] * len(side)
-        for at in range(len(side) - MARK_WORDS + 1):
-            if tuple(side[at : at + MARK_WORDS]) in both:
-                inside[at : at + MARK_WORDS] = [True] * MARK_WORDS
-        pages.append(_with_marks(text, found, inside))
-    return pages[0], pages[1]
-
-
-def _with_marks(text: str, found: Sequence[re.Match[str]], inside: Sequence[bool]) -> str:
-    parts: list[str] = []
-    done, at = 0, 0
-    while at < len(found):
-        if not inside[at]:
-            at += 1
-            continue
-        end = at
-        while end + 1 < len(found) and inside[end + 1]:
-            end += 1
-        parts.append(escape(text[done : found[at].start()]))
-        parts.append(f"<mark>{escape(text[found[at].start() : found[end].end()])}</mark>")
-        done, at = found[end].end(), end + 1
-    parts.append(escape(text[done:]))
-    return "".join(parts)
-
-
-_STYLE = """<style>
-.headline { font-size: 1.15rem; border-left: 4px solid; padding: .5rem 1rem; }
-.headline.bad { border-color: var(--bad); } .headline.good { border-color: var(--good); }
-.sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
-.sides h4 { margin: .2rem 0; font-size: .9rem; }
-.text {
-  white-space: pre-wrap; overflow-wrap: anywhere; font-size: .88rem; margin: 0; padding: .6rem;
-  background: var(--panel); border-radius: 4px;
-}
-mark { background: #ffd54a; color: #1b1f24; border-radius: 2px; }
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 1rem; }
-.charts figure { margin: 0; }
-.charts svg { width: 100%; height: auto; }
-.charts text { font-size: 10px; fill: currentColor; }
-.charts line { stroke: currentColor; stroke-width: .7; }
-.charts line.rule { stroke-dasharray: 3 2; }
-.charts rect.under { fill: #0072b2; }
-.charts rect.over { fill: #d55e00; }
-@media (max-width: 40rem) { .sides { grid-template-columns: 1fr; } }
-</style>"""
+def _verdict(one: Finding) -> str:
+    return "<b class='bad'>flagged</b>" if one.flagged else "near"

@@ -16,18 +16,28 @@ from dataflex_data.audits.corpus import Corpus, Layout, Shard
 from dataflex_data.core.parquet import replace_file
 from dataflex_data.core.seeding import hex_id
 
-# Gives (position in the sequence, result) as shards finish, in any order.
-ShardRunner = Callable[[Auditor, Sequence[Shard], Layout], Iterator[tuple[int, ShardResult]]]
+OnRows = Callable[[int], None]
+
+# Gives (position in the sequence, result) as shards finish, in any order, and tells of the rows
+# that are done, as finely as it can.
+ShardRunner = Callable[
+    [Auditor, Sequence[Shard], Layout, OnRows], Iterator[tuple[int, ShardResult]]
+]
+
+
+def untold(rows: int) -> None:
+    """Take a number of rows and tell nobody."""
+    del rows
 
 
 def local_runner(threads: int = 1) -> ShardRunner:
     """Return the runner that audits one shard after the other on ``threads`` threads."""
 
     def run(
-        auditor: Auditor, shards: Sequence[Shard], layout: Layout
+        auditor: Auditor, shards: Sequence[Shard], layout: Layout, on_rows: OnRows
     ) -> Iterator[tuple[int, ShardResult]]:
         for number, shard in enumerate(shards):
-            yield number, audit_shard(auditor, shard, layout, threads=threads)
+            yield number, audit_shard(auditor, shard, layout, threads=threads, on_rows=on_rows)
 
     return run
 
@@ -38,7 +48,7 @@ def audit_corpus(
     *,
     runner: ShardRunner | None = None,
     parts: Path | None = None,
-    on_shard: Callable[[int], None] = lambda _: None,
+    on_rows: OnRows = untold,
 ) -> ShardResult:
     """Return the findings over a whole corpus.
 
@@ -48,23 +58,22 @@ def audit_corpus(
         runner: Where shards are audited; one local thread by default.
         parts: Folder in which finished shards are kept for a resumed audit of the same corpus,
             benchmarks and rule; the caller removes it. None: nothing is kept.
-        on_shard: Told the rows of each shard that is done.
+        on_rows: Told of rows that are done.
     """
     kept = None if parts is None else parts / _run_id(corpus, auditor)
     results: dict[int, ShardResult] = {}
     if kept is not None:
         results = _kept_results(kept)
         for result in results.values():
-            on_shard(result.rows)
+            on_rows(result.rows)
     todo = [number for number in range(len(corpus.shards)) if number not in results]
     run = runner or local_runner()
-    for position, result in run(auditor, [corpus.shards[n] for n in todo], corpus.layout):
+    for position, result in run(auditor, [corpus.shards[n] for n in todo], corpus.layout, on_rows):
         number = todo[position]
         results[number] = result
         if kept is not None:
             with replace_file(kept / f"{number:06d}.json") as partial:
                 partial.write_text(json.dumps(result.to_json()), encoding="utf-8")
-        on_shard(result.rows)
     total = ShardResult()
     for number in range(len(corpus.shards)):
         total.add(results[number])

@@ -140,11 +140,7 @@ def _benchmark(name: str, auditor: Auditor, result: ShardResult) -> dict[str, An
     n = auditor.rule.n
     best = _best_by_item(auditor, result)
     short = [number for number in numbers if words_of[number] < n]
-    histogram = [0] * BINS
-    for number in numbers:
-        if number not in short:
-            share = best.get(number, 0.0)
-            histogram[min(BINS - 1, int(share * BINS))] += 1
+    judged = [number for number in numbers if words_of[number] >= n]
     worst = max(findings, key=strength, default=None)
     return {
         "items_as_runs": sum(words_of[number] >= FEWEST_WORDS for number in short),
@@ -174,8 +170,12 @@ def _benchmark(name: str, auditor: Auditor, result: ShardResult) -> dict[str, An
             "jaccard": max(worst.jaccard, worst.latex_jaccard),
             "longest_run": worst.longest_run,
         },
-        "best_containment": max((best.get(number, 0.0) for number in numbers), default=0.0),
-        "containment_histogram": histogram,
+        "best_containment": None
+        if best is None
+        else max((best.get(number, 0.0) for number in numbers), default=0.0),
+        "containment_histogram": None
+        if best is None
+        else _histogram(best.get(number, 0.0) for number in judged),
     }
 
 
@@ -189,13 +189,23 @@ def _item_sizes(auditor: Auditor) -> tuple[dict[int, int], dict[int, int]]:
     return words_of, own_of
 
 
-def _best_by_item(auditor: Auditor, result: ShardResult) -> dict[int, float]:
+def _histogram(shares: Iterable[float]) -> list[int]:
+    counts = [0] * BINS
+    for share in shares:
+        counts[min(BINS - 1, int(share * BINS))] += 1
+    return counts
+
+
+def _best_by_item(auditor: Auditor, result: ShardResult) -> dict[int, float] | None:
+    """Return the largest share of each item that one row holds; None where none was measured."""
+    if result.best is None:
+        return None
     best: dict[int, float] = {}
-    for doc, one in result.best.items():
+    for doc, count in result.best.items():
         own = int(auditor.index.n_own[doc])
         item = auditor.index.documents[doc].item
         if own:
-            best[item] = max(best.get(item, 0.0), one.count / own)
+            best[item] = max(best.get(item, 0.0), count / own)
     return best
 
 

@@ -9,6 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
+from dataflex_data.cli._audit_options import (
+    Corpus,
+    Force,
+    IdColumn,
+    ShingleWords,
+    TextColumn,
+    names,
+    watcher,
+)
 from dataflex_data.cli._options import Json, parse_pairs
 from dataflex_data.core.errors import ConfigError
 
@@ -27,12 +36,7 @@ def register(app: typer.Typer) -> None:
 
 
 def audit_contamination(
-    corpus: Annotated[
-        str,
-        typer.Argument(
-            help="Built folder, .parquet or .jsonl(.gz) file, a folder or glob of such."
-        ),
-    ],
+    corpus: Corpus,
     out: Annotated[Path, typer.Option(help="Folder for the report.")],
     benchmarks: Annotated[
         list[str] | None,
@@ -58,11 +62,9 @@ def audit_contamination(
     allow_missing: Annotated[
         bool, typer.Option(help="Go on without benchmarks that cannot be loaded, and say so.")
     ] = False,
-    text_column: Annotated[
-        str | None, typer.Option(help="Column with the question or prompt (a.b steps into a.)")
-    ] = None,
-    id_column: Annotated[str | None, typer.Option(help="Column with the row ids.")] = None,
-    n: Annotated[int, typer.Option(help="Words of a shingle.")] = 13,
+    text_column: TextColumn = None,
+    id_column: IdColumn = None,
+    n: ShingleWords = 13,
     containment: Annotated[
         float, typer.Option(help="Least share of an item's own n-grams that flags a row.")
     ] = 0.5,
@@ -84,7 +86,7 @@ def audit_contamination(
     show_gated: Annotated[
         bool, typer.Option(help="Print texts of gated benchmarks (GPQA) in the reports.")
     ] = False,
-    force: Annotated[bool, typer.Option(help="Replace an existing report at --out.")] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Audit a corpus for evaluation items: report.html, findings.parquet, summary.json.
@@ -95,7 +97,7 @@ def audit_contamination(
     from dataflex_data.audits.comparison import Rule
     from dataflex_data.audits.report import print_summary
     from dataflex_data.core.config import parse_config
-    from dataflex_data.reporting.terminal import note, print_json, progress
+    from dataflex_data.reporting.terminal import note, print_json
 
     given: dict[str, Any] = {
         "n": n,
@@ -105,7 +107,7 @@ def audit_contamination(
         "near": min(near, containment) if 0 < near <= 1 else near,
     }
     if channels is not None:
-        given["channels"] = [name.strip() for name in channels.split(",") if name.strip()]
+        given["channels"] = names(channels)
     request = AuditRequest(
         corpus=corpus,
         out=out,
@@ -128,8 +130,7 @@ def audit_contamination(
         from dataflex_data.integrations.ray.audit import ray_runner
 
         runner = ray_runner(workers)
-    with progress("rows audited") as advance:
-        summary = run_audit(request, runner=runner, on_shard=advance, note=note)
+    summary = run_audit(request, runner=runner, track=watcher(), note=note)
     if json:
         print_json(summary)
     else:

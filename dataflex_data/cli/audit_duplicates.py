@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from dataflex_data.cli._audit_options import (
+    Corpus,
+    Force,
+    IdColumn,
+    ShingleWords,
+    TextColumn,
+    names,
+    watcher,
+)
 from dataflex_data.cli._options import Json
 
 
@@ -32,21 +41,14 @@ def register(app: typer.Typer) -> None:
 
 
 def audit_duplicates(
-    corpus: Annotated[
-        str,
-        typer.Argument(
-            help="Built folder, .parquet or .jsonl(.gz) file, a folder or glob of such."
-        ),
-    ],
+    corpus: Corpus,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for pairs.parquet, drop.parquet and summary.json."),
+        typer.Option(help="Folder for report.html, pairs.parquet, drop.parquet and summary.json."),
     ] = None,
-    text_column: Annotated[
-        str | None, typer.Option(help="Column with the question or prompt (a.b steps into a.)")
-    ] = None,
-    id_column: Annotated[str | None, typer.Option(help="Column with the row ids.")] = None,
-    n: Annotated[int, typer.Option(help="Words of a shingle.")] = 13,
+    text_column: TextColumn = None,
+    id_column: IdColumn = None,
+    n: ShingleWords = 13,
     jaccard: Annotated[
         float, typer.Option(help="Least Jaccard similarity of near-duplicates.")
     ] = 0.8,
@@ -57,80 +59,44 @@ def audit_duplicates(
     engine: Annotated[
         JoinEngine, typer.Option(help="auto: exact, or LSH for long documents.")
     ] = JoinEngine.auto,
-    force: Annotated[bool, typer.Option(help="Replace an existing report at --out.")] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Find near-duplicates inside a corpus, across its files and sources; propose which to keep.
 
+    The corpus is held in memory: about 25 times its text, 0.9 GB for 150,000 prompts (36 MB).
+
     Exits with 0 where there are none, 1 where there are some, 2 where it could not be done.
     """
-    from dataflex_data.audits.corpus import open_corpus
-    from dataflex_data.audits.near_duplicate import (
-        DuplicateRule,
-        drops_table,
-        find_duplicates,
-        pairs_table,
-        summarise_duplicates,
+    from dataflex_data.audits.duplicate_audit import (
+        DuplicateRequest,
+        print_duplicates,
+        run_duplicate_audit,
     )
+    from dataflex_data.audits.near_duplicate import DuplicateRule
     from dataflex_data.core.config import parse_config
-    from dataflex_data.core.parquet import (
-        MANIFEST_NAME,
-        check_output_folder,
-        folder_digests,
-        replace_folder,
-        write_json,
-        write_parquet,
-    )
-    from dataflex_data.reporting.terminal import print_json
+    from dataflex_data.reporting.terminal import note, print_json
 
-    given: dict[str, Any] = {"n": n, "jaccard": jaccard, "keep": keep.value}
-    given["engine"] = engine.value
-    given["prefer"] = [name.strip() for name in (prefer or "").split(",") if name.strip()]
-    rule = parse_config(DuplicateRule, given, "audit-duplicates")
-    if out is not None:
-        check_output_folder(out, force=force)
-    opened = open_corpus(corpus, text_column=text_column, id_column=id_column)
-    found = find_duplicates(opened, rule)
-    summary = summarise_duplicates(opened, found, rule)
-    if out is not None:
-        with replace_folder(out, force=force) as folder:
-            write_parquet(pairs_table(found), folder / "pairs.parquet")
-            write_parquet(drops_table(found), folder / "drop.parquet")
-            write_json(summary, folder / "summary.json")
-            manifest = {"kind": "duplicate_audit", "files": folder_digests(folder)}
-            write_json(manifest, folder / MANIFEST_NAME)
+    given = {
+        "n": n,
+        "jaccard": jaccard,
+        "keep": keep.value,
+        "engine": engine.value,
+        "prefer": names(prefer),
+    }
+    request = DuplicateRequest(
+        corpus=corpus,
+        out=out,
+        text_column=text_column,
+        id_column=id_column,
+        rule=parse_config(DuplicateRule, given, "audit-duplicates"),
+        force=force,
+    )
+    summary = run_duplicate_audit(request, track=watcher(), note=note)
     if json:
         print_json(summary)
     else:
-        _print(summary)
+        print_duplicates(summary)
+        if out is not None:
+            typer.echo(f"\n{out / 'report.html'}")
     raise typer.Exit(1 if summary["pairs"] else 0)
-
-
-def _print(summary: dict[str, Any]) -> None:
-    from dataflex_data.reporting.terminal import print_table
-
-    rule = summary["rule"]
-    typer.echo(
-        f"{summary['pairs']:,} near-duplicate pairs (Jaccard of {rule['n']}-grams >= "
-        f"{rule['jaccard']:g}, or the same words) among {summary['corpus']['rows']:,} rows; "
-        f"{summary['rows_to_drop']:,} rows would go, {summary['clusters']:,} stay for them "
-        f"(keep: {rule['keep']}). Engine: {summary['engine']['name']}, "
-        + (
-            "no pair missed."
-            if summary["engine"]["lossless"]
-            else "recall "
-            f"{summary['engine']['recall']:.3f} at the threshold; every pair was verified."
-        )
-    )
-    if summary["short_rows"] or summary["empty_rows"]:
-        typer.echo(
-            f"{summary['short_rows']:,} rows have fewer than {rule['n']} words and were compared "
-            f"by equality only; {summary['empty_rows']:,} are empty and were not compared."
-        )
-    kinds = [[kind, count] for kind, count in summary["pairs_by_kind"].items()]
-    kinds += [[f"across {name}", count] for name, count in summary["pairs_across_sources"].items()]
-    kinds.append(["across files", summary["pairs_across_files"]])
-    print_table("Pairs", ["kind", "pairs"], kinds)
-    dropped = [[name or "-", count] for name, count in summary["dropped_by_source"].items()]
-    if dropped:
-        print_table("Rows that would go, by source", ["source", "rows"], dropped)

@@ -225,7 +225,7 @@ def test_a_file_of_another_benchmark_is_refused_in_words(
     corpus = write_jsonl(tmp_path / "c.jsonl", [{"question": text(0, 30)}])
     odd = write_jsonl(tmp_path / "odd.jsonl", [{"quiz": "q", "names": None, "solution": [True]}])
     base = (corpus, "--benchmark-file", f"kk_hard={odd}", "--out", tmp_path / "o")
-    assert "record 1 is not one of kk_hard" in refused(capsys, *base)
+    assert "line 1: is not a record of kk_hard: key `names` is absent" in refused(capsys, *base)
 
 
 def test_own_benchmarks_take_a_column_mapping(tmp_path: Path) -> None:
@@ -269,8 +269,8 @@ def test_a_killed_audit_goes_on_where_it_stopped(
 ) -> None:
     read: list[str] = []
 
-    def dying(auditor: Auditor, shards: list[Shard], layout: Layout) -> Any:
-        for position, result in local_runner()(auditor, shards, layout):
+    def dying(auditor: Auditor, shards: list[Shard], layout: Layout, on_rows: Any) -> Any:
+        for position, result in local_runner()(auditor, shards, layout, on_rows):
             read.append(shards[position].path)
             yield position, result
             raise KeyboardInterrupt
@@ -280,9 +280,9 @@ def test_a_killed_audit_goes_on_where_it_stopped(
         run_audit(request, runner=dying)  # type: ignore[arg-type]
     assert parts_folder(tmp_path / "out").is_dir()
 
-    def counting(auditor: Auditor, shards: list[Shard], layout: Layout) -> Any:
+    def counting(auditor: Auditor, shards: list[Shard], layout: Layout, on_rows: Any) -> Any:
         read.extend(shard.path for shard in shards)
-        yield from local_runner()(auditor, shards, layout)
+        yield from local_runner()(auditor, shards, layout, on_rows)
 
     run_audit(request, runner=counting)  # type: ignore[arg-type]
     assert sorted(Path(path).name for path in read) == ["0.parquet", "1.parquet", "2.parquet"]
@@ -300,9 +300,9 @@ def test_kept_parts_of_another_rule_or_corpus_are_not_taken(
     corpus = open_corpus(sharded)
     seen: list[int] = []
 
-    def counting(auditor: Auditor, shards: Any, layout: Layout) -> Any:
+    def counting(auditor: Auditor, shards: Any, layout: Layout, on_rows: Any) -> Any:
         seen.append(len(shards))
-        yield from local_runner()(auditor, shards, layout)
+        yield from local_runner()(auditor, shards, layout, on_rows)
 
     for rule in (Rule(), Rule(containment=0.6), Rule()):
         audit_corpus(corpus, Auditor(benchmarks, rule), runner=counting, parts=tmp_path / "parts")

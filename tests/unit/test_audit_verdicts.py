@@ -8,7 +8,7 @@ from dataflex_data.audits.benchmarks import BenchmarkItem, BenchmarkSet, LoadedB
 from dataflex_data.audits.comparison import Rule
 from dataflex_data.audits.contamination import Auditor, Decontaminator, Finding
 from dataflex_data.audits.minhash import band_recall, check_scheme, minhash_finder, scheme
-from dataflex_data.audits.report import marked
+from dataflex_data.audits.pair_page import marked
 from dataflex_data.core.config import parse_config
 from dataflex_data.core.errors import ConfigError, StateError
 

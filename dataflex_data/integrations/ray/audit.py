@@ -14,7 +14,7 @@ from typing import Any
 
 from dataflex_data.audits.contamination import Auditor, ShardResult, audit_shard
 from dataflex_data.audits.corpus import Layout, Shard
-from dataflex_data.audits.runner import ShardRunner
+from dataflex_data.audits.runner import OnRows, ShardRunner
 from dataflex_data.core.errors import MissingExtraError
 
 
@@ -34,10 +34,12 @@ def ray_runner(workers: int = 1) -> ShardRunner:
         raise MissingExtraError("ray", "ray", "--engine ray") from None
 
     def run(
-        auditor: Auditor, shards: Sequence[Shard], layout: Layout
+        auditor: Auditor, shards: Sequence[Shard], layout: Layout, on_rows: OnRows
     ) -> Iterator[tuple[int, ShardResult]]:
         if shards:
-            yield from _run(auditor, shards, layout, workers)
+            for position, result in _run(auditor, shards, layout, workers):
+                on_rows(result.rows)
+                yield position, result
 
     return run
 
