@@ -42,12 +42,23 @@ def jobs(methods: Sequence[str], seeds: Sequence[int]) -> Iterator[list[str]]:
             yield job(method, seed)
 
 
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"a seed is a whole number of at least 0, got {text!r}")
+    return int(text)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the job list."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--seeds", type=_seed, nargs="+", default=[1, 2, 3])
     parser.add_argument("--methods", nargs="+", choices=sorted(PRESETS), default=list(PRESETS))
     options = parser.parse_args(arguments)
+    for name in ("seeds", "methods"):
+        given = getattr(options, name)
+        twice = sorted({str(value) for value in given if given.count(value) > 1})
+        if twice:
+            parser.error(f"argument --{name}: {', '.join(twice)} twice; each job runs once")
     for command in jobs(options.methods, options.seeds):
         sys.stdout.write(shlex.join(command) + "\n")
 

@@ -8,13 +8,19 @@
 #                   (default data/gsm8k, made by examples/two_domain_gsm8k.py where it is missing)
 #   DATAFLEX_ROOT   checkout of dataflex-data (default: the one this file is in)
 #   DATAFLEX_GPUS   GPUs of this machine (default 8);  DATAFLEX_OUT  where runs go (default out)
+#   PYTHON          interpreter that has verl (default: the checkout's .venv, else python)
 set -euo pipefail
 ROOT=${DATAFLEX_ROOT:-$(cd "$(dirname "$0")/.." && pwd)}
-PYTHON=${PYTHON:-python}
+CONFIGS=$ROOT/examples/configs
+die() {
+  echo "run_demo.sh: $*" >&2
+  exit 2
+}
 if [ $# -lt 1 ]; then
   sed -n '2,11p' "$0" >&2
   exit 2
 fi
+[ -f "$CONFIGS/recipe.yaml" ] || die "DATAFLEX_ROOT=$ROOT is no checkout of dataflex-data (no examples/configs/recipe.yaml in it)"
 case $1 in
   select) NAME=difffilter ;;
   reweight) NAME=softmax ;;
@@ -22,14 +28,22 @@ case $1 in
   *) NAME=$1 ;;
 esac
 shift
-if [ ! -f "$ROOT/examples/configs/$NAME.yaml" ]; then
-  echo "no configuration $NAME; there are: $(cd "$ROOT/examples/configs" && ls ./*.yaml | tr -d './' | sed 's/yaml$//' | tr '\n' ' ')" >&2
-  exit 2
+if [ "$NAME" = recipe ] || [ ! -f "$CONFIGS/$NAME.yaml" ]; then
+  die "no configuration $NAME; there are: $(basename -s .yaml "$CONFIGS"/*.yaml | grep -vx recipe | tr '\n' ' ')"
 fi
+case ${DATAFLEX_GPUS:-8} in
+  '' | *[!0-9]* | 0*) die "DATAFLEX_GPUS must be a whole number of at least 1, got ${DATAFLEX_GPUS:-}" ;;
+esac
+PYTHON=${PYTHON:-$([ -x "$ROOT/.venv/bin/python" ] && echo "$ROOT/.venv/bin/python" || echo python)}
+"$PYTHON" -c 'import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ("verl", "dataflex_data"))))' ||
+  die "$PYTHON has no verl or no dataflex-data; pip install \"dataflex-data[verl]\", or set PYTHON"
 export DATAFLEX_MODEL=${DATAFLEX_MODEL:-Qwen/Qwen2.5-1.5B-Instruct}
-export DATAFLEX_DATA=${DATAFLEX_DATA:-$ROOT/data/gsm8k}
-if [ ! -f "$DATAFLEX_DATA/train.parquet" ]; then
-  "$PYTHON" "$ROOT/examples/two_domain_gsm8k.py" --out "$DATAFLEX_DATA"
+# Only the default is made: another folder that is missing is a mistake, not a wish for GSM8K.
+if [ -z "${DATAFLEX_DATA:-}" ] && [ ! -f "$ROOT/data/gsm8k/train.parquet" ]; then
+  "$PYTHON" "$ROOT/examples/two_domain_gsm8k.py" --out "$ROOT/data/gsm8k"
 fi
-exec "$PYTHON" -m verl.trainer.main_ppo \
-  --config-path "$ROOT/examples/configs" --config-name "$NAME" "$@"
+export DATAFLEX_DATA=${DATAFLEX_DATA:-$ROOT/data/gsm8k}
+for file in train.parquet validation.parquet; do
+  [ -f "$DATAFLEX_DATA/$file" ] || die "DATAFLEX_DATA=$DATAFLEX_DATA has no $file; build one with dfdata build"
+done
+exec "$PYTHON" -m verl.trainer.main_ppo --config-path "$CONFIGS" --config-name "$NAME" "$@"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -77,6 +79,56 @@ def test_one_seed_drives_everything_alike_for_every_method() -> None:
             "+dataflex.seed",
         ):
             assert f"'{key}={seed}'" in same
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--seeds", "a"], "a seed is a whole number of at least 0, got 'a'"),
+        (["--seeds", "-1"], "--seeds"),
+        (["--seeds", "1", "2", "1"], "1 twice"),
+        (["--methods", "ar", "ar"], "ar twice"),
+        (["--methods", "bogus"], "invalid choice: 'bogus'"),
+    ],
+)
+def test_a_job_list_that_makes_no_sense_is_refused(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        example("paper_matrix").main(arguments)
+    assert stopped.value.code == 2
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert captured.out == ""
+
+
+DEMO = [
+    ([], {}, "run_demo.sh select|reweight|mix|NAME"),
+    (["bogus"], {}, "no configuration bogus; there are: ar baseline "),
+    (["recipe"], {}, "no configuration recipe"),
+    (["select"], {"DATAFLEX_ROOT": "/nowhere"}, "DATAFLEX_ROOT=/nowhere is no checkout"),
+    (["select"], {"DATAFLEX_GPUS": "two"}, "whole number of at least 1, got two"),
+    (["select"], {"DATAFLEX_GPUS": "0"}, "whole number of at least 1, got 0"),
+    (["select"], {"PYTHON": "/bin/false"}, "/bin/false has no verl or no dataflex-data"),
+    (["select"], {"PYTHON": "true", "DATAFLEX_DATA": "/nowhere"}, "/nowhere has no train.parquet"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "variables", "words"), DEMO)
+def test_the_demo_answers_wrong_variables(
+    arguments: list[str], variables: dict[str, str], words: str
+) -> None:
+    done = subprocess.run(
+        ["bash", str(EXAMPLES / "run_demo.sh"), *arguments],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_two_domains_of_gsm8k() -> None:
