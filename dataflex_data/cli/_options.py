@@ -11,6 +11,7 @@ import typer
 from dataflex_data.core.errors import ConfigError
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
 def parse_pairs(option: str, values: Sequence[str]) -> dict[str, Path]:

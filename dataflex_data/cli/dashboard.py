@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from dataflex_data.cli._options import Force
 from dataflex_data.core.errors import InputDataError
 
 
@@ -21,11 +22,14 @@ def dashboard(
         list[Path],
         typer.Argument(help="Folders to search for corpora, audits, ledgers and evaluations."),
     ],
-    out: Annotated[Path, typer.Option(help="HTML file to write; one that is there is replaced.")],
+    out: Annotated[
+        Path, typer.Option(help="HTML file to write; an earlier page of ours is replaced.")
+    ],
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "Dashboard",
     rows: Annotated[
         int, typer.Option(min=0, max=50, help="Rows shown of each domain of a corpus.")
     ] = 2,
+    force: Force = False,
 ) -> None:
     """Tie what is found under the folders together on one page that needs no server."""
     import dataflex_data.policies.record  # noqa: F401 - says what the policies' columns mean
@@ -33,6 +37,7 @@ def dashboard(
     from dataflex_data.core.parquet import check_output_file, replace_file
     from dataflex_data.reporting.dashboard.files import find
     from dataflex_data.reporting.dashboard.page import render_dashboard
+    from dataflex_data.reporting.html import PAGE_MARK
     from dataflex_data.reporting.terminal import note
 
     found = find(folders)
@@ -44,7 +49,8 @@ def dashboard(
             "is there; make one with `dfdata build`, `verify --out`, `audit-contamination`, "
             "`simulate` or `evaluate`, or give another folder"
         )
-    target = check_output_file(out, force=True, inputs=[run.path for run in found.ledgers])
+    inputs = [run.path for run in found.ledgers]
+    target = check_output_file(out, force=force, inputs=inputs, mark=PAGE_MARK)
     page = render_dashboard(
         found,
         title,

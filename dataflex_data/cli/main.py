@@ -8,6 +8,7 @@ stays under half a second.
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import pkgutil
 import sys
@@ -55,6 +56,9 @@ for _module in pkgutil.iter_modules(cli.__path__):
 
 def main(arguments: list[str] | None = None) -> None:
     """Run ``dfdata`` and exit; no traceback for an error that the user can mend."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a sign shows ?
     try:
         code = app(arguments, prog_name="dfdata", standalone_mode=False)
     except _UsageError as error:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dataflex_data.cli._options import Json
+from dataflex_data.cli._options import Force, Json
 from dataflex_data.core.errors import ConfigError
 
 
@@ -37,10 +37,11 @@ def power(
     alpha: Annotated[float, typer.Option(help="Level before correction.")] = 0.05,
     target: Annotated[float, typer.Option("--power", help="Power wanted.")] = 0.8,
     plot: Annotated[Path | None, typer.Option(help="Write the curve (.png).")] = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Print the seeds needed per margin and number of methods (alpha over their number)."""
-    from dataflex_data.core.parquet import replace_file
+    from dataflex_data.core.parquet import check_output_file, replace_file
     from dataflex_data.evaluation.power import curve_png, seeds_needed
     from dataflex_data.evaluation.statistics import MOST_SEEDS
     from dataflex_data.reporting.plots import require_matplotlib
@@ -65,6 +66,7 @@ def power(
         raise ConfigError("dfdata power", problems)
     if plot is not None:
         require_matplotlib("drawing the power curve")
+        check_output_file(plot, force=force, inputs=[path for path in (runs, contract) if path])
     spread = sd or 0.0
     if runs is not None and contract is not None:
         spread = _pilot(runs, contract, quiet=json)

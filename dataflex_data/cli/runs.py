@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dataflex_data.cli._options import Json
+from dataflex_data.cli._options import Force, Json
 from dataflex_data.core.errors import ConfigError
 
 
@@ -28,8 +28,9 @@ def collect(
     pattern: Annotated[
         str,
         typer.Option(
-            help="Which files, with columns in braces: '{method}/seed{seed}/*.jsonl' for verl's "
-            "file logger, .json for `dfdata score --json`."
+            help="Which files, with columns in braces, such as '{method}/seed{seed}/*.jsonl': verl's "
+            "file logger (.jsonl), its console log (.log, .txt), `dfdata score --json` (.json) or "
+            "--out (.jsonl, .parquet)."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Runs table to write (.csv).")],
@@ -44,18 +45,27 @@ def collect(
         list[str] | None,
         typer.Option(help="COLUMN=METRIC:sum or :mean of verl's log over steps; repeatable."),
     ] = None,
-    variable: Annotated[str, typer.Option(help="Validated quantity in verl's log.")] = "acc",
+    variable: Annotated[
+        str | None,
+        typer.Option(
+            help="Validated quantity in verl's log, or one with its number of responses, such as "
+            "acc/mean@8. Default: acc, over most responses."
+        ),
+    ] = None,
     step: Annotated[
         int | None, typer.Option(help="Step whose validation counts. Default: the last, if equal.")
     ] = None,
     fraction: Annotated[
         bool, typer.Option("--fraction", help="Write 0 to 1 as logged; default: percent.")
     ] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Collect one line per run: what the path says, and the solve rate per benchmark."""
+    from dataflex_data.core.parquet import check_output_file
     from dataflex_data.evaluation.collect import CollectRequest, write_runs
     from dataflex_data.evaluation.collect import collect as work
+    from dataflex_data.evaluation.words import plural
     from dataflex_data.reporting.terminal import print_json
 
     request = CollectRequest(
@@ -70,12 +80,15 @@ def collect(
     )
     if out.suffix != ".csv":
         raise ConfigError("--out", [f"must end in .csv, got {out.name!r}"])
-    columns, rows = work(request)
+    check_output_file(out, force=force)
+    columns, rows, notes = work(request)
     write_runs(columns, rows, out)
     if json:
-        print_json({"out": str(out), "runs": len(rows), "columns": columns})
-    else:
-        typer.echo(f"{out}: {len(rows)} runs, columns {', '.join(columns)}")
+        print_json({"out": str(out), "runs": len(rows), "columns": columns, "notes": notes})
+        return
+    typer.echo(f"{out}: {plural(len(rows), 'run')}, columns {', '.join(columns)}")
+    for line in notes:
+        typer.echo(f"  {line}")
 
 
 def _pairs(option: str, texts: list[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dataflex_data.cli._options import Json
+from dataflex_data.cli._options import Force, Json
 from dataflex_data.core.errors import ConfigError, InputDataError
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def score(
         list[str] | None,
         typer.Option(help="With --explain: option texts in letter order; repeatable."),
     ] = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Score responses against a corpus, or explain one verdict. Exit 1 where rows are missing."""
@@ -73,6 +74,8 @@ def score(
             raise ConfigError("dfdata score", missing)
         _explain(route, gold, response, options or [], symbolic=symbolic, json=json)
         return
+    from dataflex_data.core.parquet import check_output_file
+
     problems = [f"{name} needs --explain" for name, held in single.items() if held is not None]
     problems += ["--options needs --explain"] if options else []
     problems += [
@@ -84,6 +87,8 @@ def score(
         problems.append(f"--out must end in .parquet or .jsonl, got {out.name!r}")
     if problems or responses is None or corpus is None:
         raise ConfigError("dfdata score", problems)
+    if out is not None:
+        check_output_file(out, force=force, inputs=[responses, corpus])
     _score(responses, corpus, out, symbolic=symbolic, json=json)
 
 

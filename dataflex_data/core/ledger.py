@@ -4,7 +4,8 @@ A ledger is a text file of JSON lines. The first says what run it is; every othe
 line is written by a single call and counts only when it ends in a line feed, so that a run killed
 in the middle of one leaves a whole ledger and a remainder that the next opening cuts off. A resumed
 run opens the ledger at the step it resumes from: steps at or after it are moved to a file beside
-it, so that no step is in the ledger twice and nothing is lost.
+it, so that no step is in the ledger twice and nothing is lost. One process writes at a time: a lock
+keeps others out, and where a file system has no locks, the next row notices that the file grew.
 
 Columns are declared: a mistyped name is an error, never a column of its own. Other parts of the
 package, and users, declare theirs with `declare`.
@@ -12,11 +13,15 @@ package, and users, declare theirs with `declare`.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import operator
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
@@ -110,7 +115,9 @@ class Ledger:
         sync: Wait for the disk after every row, so that a loss of power loses at most the last.
 
     Raises:
-        StateError: The file is no ledger, a newer one, or of another run.
+        InputDataError: ``run`` is not plain JSON.
+        StateError: The file is no ledger, a newer one, or of another run; or another process has
+            it open.
         OutputError: It cannot be written.
     """
 
@@ -126,15 +133,20 @@ class Ledger:
         self._sync = sync
         self.cut_bytes = 0
         self.superseded = 0
+        self._last = first_step - 1
+        header = {"kind": LEDGER_KIND, "version": LEDGER_VERSION, "run": _run(self.path, run)}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.exists() and self.path.stat().st_size:
-                self._last = self._take_over(run, first_step)
-            else:
-                self._last = first_step - 1
-            self._file = self.path.open("ab", buffering=0)
-            if self._file.tell() == 0:
-                self._append({"kind": LEDGER_KIND, "version": LEDGER_VERSION, "run": dict(run)})
+            self._file = _locked(self.path)
+            try:
+                self._size = os.fstat(self._file.fileno()).st_size
+                if self._size:
+                    self._last = self._take_over(header, first_step)
+                else:
+                    self._append(header)
+            except BaseException:
+                self._file.close()
+                raise
         except OSError as error:
             if isinstance(error, OutputError):
                 raise
@@ -168,10 +180,13 @@ class Ledger:
                 all at once. Nothing is written then.
         """
         problems = [problem for name, value in values.items() for problem in _faults(name, value)]
-        if isinstance(step, bool) or not isinstance(step, int) or step <= self._last:
-            problems.insert(0, f"step {step!r} is not after step {self._last}, the last recorded")
+        if isinstance(step, bool) or not isinstance(step, int | np.integer):
+            problems.insert(0, f"the step must be a whole number, got {step!r}")
+        elif step <= self._last:
+            problems.insert(0, f"step {step} is not after step {self._last}, the last recorded")
         if problems:
             raise InputDataError(f"{self.path}, step {step}: {'; '.join(problems)}")
+        step = operator.index(step)
         self._append({"step": step, **{name: _plain(value) for name, value in values.items()}})
         self._last = step
 
@@ -180,12 +195,17 @@ class Ledger:
         self._file.close()
 
     def _append(self, record: Mapping[str, Any]) -> None:
-        line = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        data = line.encode("utf-8", "surrogatepass") + b"\n"
+        data = _line(record)
         try:
+            if os.fstat(self._file.fileno()).st_size != self._size:
+                raise StateError(
+                    f"{self.path}: another process has written to it since; its rows stand, this "
+                    "one is not recorded. Give each run its own ledger"
+                )
             written = self._file.write(data)
             if written != len(data):
                 raise OutputError(f"{self.path}: the disk took {written} of {len(data)} bytes")
+            self._size += written
             if self._sync:
                 os.fsync(self._file.fileno())
         except OSError as error:
@@ -193,27 +213,74 @@ class Ledger:
                 raise
             raise OutputError(f"{self.path}: cannot be written ({error.strerror})") from None
 
-    def _take_over(self, run: Mapping[str, Any], first_step: int) -> int:
+    def _take_over(self, header: Mapping[str, Any], first_step: int) -> int:
         """Cut off a broken end, move superseded rows aside, and return the last step kept."""
         held = read_ledger(self.path)
-        if held.run != json.loads(json.dumps(dict(run))):
+        if held.run != header["run"]:
             raise StateError(
-                f"{self.path}: is the ledger of another run ({held.run}, this one is {dict(run)}); "
-                "give another path"
+                f"{self.path}: is the ledger of another run ({held.run}, this one is "
+                f"{header['run']}); give another path"
             )
         self.cut_bytes = held.cut_bytes
         kept = [row for row in held.rows if row["step"] < first_step]
         moved = [row for row in held.rows if row["step"] >= first_step]
         self.superseded = len(moved)
         if moved:
-            beside = self.path.with_name(f"{self.path.stem}.superseded{self.path.suffix}")
-            with beside.open("a", encoding="utf-8") as file:
-                file.writelines(_line(row) for row in moved)
+            with superseded_path(self.path).open("ab") as file:
+                file.writelines(map(_line, moved))
         if moved or held.cut_bytes:
-            header = {"kind": LEDGER_KIND, "version": LEDGER_VERSION, "run": held.run}
             with replace_file(self.path) as partial:
-                partial.write_text("".join(map(_line, (header, *kept))), encoding="utf-8")
+                partial.write_bytes(b"".join(map(_line, (header, *kept))))
+            before, self._file = self._file, _locked(self.path)
+            before.close()
+            self._size = os.fstat(self._file.fileno()).st_size
         return max(first_step - 1, kept[-1]["step"] if kept else -1)
+
+
+def superseded_path(path: Path) -> Path:
+    """Return where a ledger's superseded rows are kept; ``*.jsonl`` does not find it."""
+    return path.with_name(f"{path.name}.superseded")
+
+
+def _locked(path: Path) -> FileIO:
+    """Return the file opened for appending, for this process alone.
+
+    Raises:
+        StateError: Another process has it open.
+    """
+    if sys.platform == "win32":
+        return path.open("ab", buffering=0)  # no advisory locks: appending compares sizes
+    import fcntl
+
+    while True:
+        file = path.open("ab", buffering=0)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise StateError(
+                f"{path}: another run is writing to it; give each run its own ledger, or end the "
+                "other first"
+            ) from None
+        except OSError as error:
+            if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
+                file.close()
+                raise
+            return file  # no locks here: appending compares sizes
+        held = os.fstat(file.fileno())
+        if path.exists() and os.path.samestat(held, path.stat()):
+            return file
+        file.close()  # replaced by its last owner between opening and locking
+
+
+def _run(path: Path, run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the run is as the ledger gives it back."""
+    try:
+        return dict(json.loads(json.dumps(dict(run), allow_nan=False)))
+    except (TypeError, ValueError) as error:
+        raise InputDataError(
+            f"{path}: what the run is must be names and plain finite values ({error}), got {run!r}"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +360,9 @@ def read_ledger(path: Path) -> LedgerRows:
     lines = list(_parsed(path, whole.split(b"\n"))) if whole else []
     header = lines[0] if lines else {}
     if header.get("kind") != LEDGER_KIND:
-        raise StateError(f"{path}: is no ledger of dataflex-data")
+        raise StateError(f"{path}: is no ledger of dataflex-data (its first line names none)")
+    if not isinstance(header.get("run"), dict):
+        raise InputDataError(f"{path}, line 1: does not say what run it is (`run` is no mapping)")
     if header.get("version") != LEDGER_VERSION:
         raise StateError(
             f"{path}: is a ledger of version {header.get('version')!r}, this release reads "
@@ -302,8 +371,19 @@ def read_ledger(path: Path) -> LedgerRows:
     last = -1
     for number, row in enumerate(lines[1:], start=2):
         step = row.get("step")
-        if not isinstance(step, int) or step <= last:
-            raise InputDataError(f"{path}, line {number}: step {step!r} does not follow {last}")
+        if isinstance(step, bool) or not isinstance(step, int) or step <= last:
+            raise InputDataError(
+                f"{path}, line {number}: step {step!r} does not follow {last}; if two runs wrote "
+                f"here, remove the lines from {number} on, or give the run a new ledger"
+            )
+        faults = [
+            fault
+            for name, value in row.items()
+            if name in _COLUMNS
+            for fault in _faults(name, value)
+        ]
+        if faults:
+            raise InputDataError(f"{path}, line {number}: {'; '.join(faults)}")
         last = step
     return LedgerRows(path, header["run"], tuple(lines[1:]), len(rest))
 
@@ -319,8 +399,9 @@ def _parsed(path: Path, lines: Sequence[bytes]) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _line(record: Mapping[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+def _line(record: Mapping[str, Any]) -> bytes:
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _faults(name: str, value: Value) -> Iterator[str]:

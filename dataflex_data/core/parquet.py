@@ -29,6 +29,7 @@ from dataflex_data.core.errors import DataflexError, InputDataError, OutputError
 
 MANIFEST_NAME = "manifest.json"
 _ROW_GROUP_ROWS = 10_000
+_MARK_WITHIN = 512  # bytes in which a file of ours says so
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:
@@ -166,13 +167,16 @@ def _refuse_what_is_not_ours(out: Path) -> None:
         )
 
 
-def check_output_file(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> Path:
+def check_output_file(
+    path: Path, *, force: bool, inputs: Iterable[Path] = (), mark: str | None = None
+) -> Path:
     """Return ``path`` made absolute, after checking that it may be written; changes nothing.
 
     Args:
         path: A file to write.
         force: Allow an existing file to be replaced.
         inputs: Files and folders that are read, and must never be replaced.
+        mark: Text in the first bytes of files that we wrote, and that may be replaced in any case.
 
     Raises:
         OutputError: It exists and ``force`` is not given, is no regular file, is one of the
@@ -184,9 +188,9 @@ def check_output_file(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -
             raise OutputError(f"{path}: is a folder; give a file's name")
         if not path.is_file():
             raise OutputError(f"{path}: is a device, not a file; give a file's name")
-        if any(Path(other).expanduser().resolve() == path.resolve() for other in inputs):
+        if any(path.resolve().is_relative_to(Path(i).expanduser().resolve()) for i in inputs):
             raise OutputError(f"{path}: is read by this very command; give another name")
-        if not force:
+        if not force and (mark is None or not _begins_with(path, mark)):
             raise OutputError(
                 f"{path}: exists already; give another name, or replace it with --force"
             )
@@ -198,6 +202,11 @@ def check_output_file(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -
     if not os.access(ancestor, os.W_OK | os.X_OK):
         raise OutputError(f"{path}: cannot be created, {ancestor} is not writable")
     return path
+
+
+def _begins_with(path: Path, mark: str) -> bool:
+    with path.open("rb") as handle:
+        return mark.encode() in handle.read(_MARK_WITHIN)
 
 
 @contextmanager

@@ -14,6 +14,8 @@ from html import escape
 
 from jinja2 import Environment
 
+PAGE_MARK = '<meta name="generator" content="dataflex-data">'
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -47,6 +49,7 @@ def render_page(title: str, sections: Sequence[Section], *, subtitle: str = "") 
         title=title,
         subtitle=subtitle,
         sections=sections,
+        mark=PAGE_MARK,
         policy=_POLICY,
         style=_STYLE,
         script=_SCRIPT,
@@ -216,6 +219,7 @@ _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{{ mark | safe }}
 <meta http-equiv="Content-Security-Policy" content="{{ policy }}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{{ title }}</title>

@@ -6,6 +6,7 @@ shown. Runs are laid over each other, so that a policy is seen beside its contro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from dataflex_data.core.errors import InputDataError
+from dataflex_data.core.errors import InputDataError, did_you_mean
 from dataflex_data.core.ledger import LedgerRows, columns
 from dataflex_data.reporting.html import Section, html_table, render_page
 
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Series: TypeAlias = npt.NDArray[np.float64]
+Figures: TypeAlias = "list[float | None]"
 
-_BLOCKS = "▁▂▃▄▅▆▇█"
-_SPARK_WIDTH = 24
+BLOCKS = "▁▂▃▄▅▆▇█"
+ASCII_BLOCKS = "_.-:=+*#"  # for terminals without the others
+SPARK_WIDTH = 24
 _TOTALS = ("generated_tokens", "kept_tokens", "updated_tokens")
 
 
@@ -46,9 +49,9 @@ def labelled(ledgers: Sequence[LedgerRows]) -> list[Run]:
     paths = [ledger.path.resolve() for ledger in ledgers]
     for path, ledger in zip(paths, ledgers, strict=True):
         if paths.count(path) > 1:
-            raise InputDataError(f"{path}: is given twice")
+            raise InputDataError(f"{ledger.path}: is given twice")
         if not ledger.rows:
-            raise InputDataError(f"{path}: has no step yet")
+            raise InputDataError(f"{ledger.path}: has no step yet")
     for depth in range(1, max((len(path.parts) for path in paths), default=1) + 1):
         labels = ["/".join((*path.parts[-depth:-1], path.stem)) for path in paths]
         if len(set(labels)) == len(labels):
@@ -57,9 +60,10 @@ def labelled(ledgers: Sequence[LedgerRows]) -> list[Run]:
 
 
 def series_of(ledger: LedgerRows) -> dict[str, Series]:
-    """Return every numeric column, one number per step; those by domain as ``name[domain]``.
+    """Return every numeric column, one number per step.
 
-    Texts and lists are left out.
+    Those by domain stand as ``name[domain]``, lists as ``name[0]``, ``name[1]``, ...; texts are
+    left out (`text_columns`).
     """
     found: dict[str, Series] = {}
     for name in ledger.names:
@@ -70,10 +74,26 @@ def series_of(ledger: LedgerRows) -> dict[str, Series]:
         elif held and all(isinstance(value, Mapping) for value in held):
             for part, numbers in ledger.by_domain(name).items():
                 found[f"{name}[{part}]"] = numbers
+        elif held and all(isinstance(value, list) for value in held):
+            for place in range(max(map(len, held))):
+                found[f"{name}[{place}]"] = np.array(
+                    [value[place] if value and place < len(value) else np.nan for value in values],
+                    dtype=np.float64,
+                )
     return found
 
 
-def sparkline(values: Series, width: int = _SPARK_WIDTH) -> str:
+def text_columns(ledger: LedgerRows) -> dict[str, dict[str, int]]:
+    """Return every column of texts: how many steps have each."""
+    found: dict[str, dict[str, int]] = {}
+    for name in ledger.names:
+        held = [row[name] for row in ledger.rows if row.get(name) is not None]
+        if held and all(isinstance(value, str) for value in held):
+            found[name] = dict(Counter(held).most_common())
+    return found
+
+
+def sparkline(values: Series, width: int = SPARK_WIDTH, blocks: str = BLOCKS) -> str:
     """Return the values as a line of blocks, means of equal stretches; a gap is a space."""
     if values.size > width:
         edges = np.linspace(0, values.size, width + 1).astype(int)
@@ -87,7 +107,7 @@ def sparkline(values: Series, width: int = _SPARK_WIDTH) -> str:
     return "".join(
         " "
         if not np.isfinite(value)
-        else _BLOCKS[int((value - low) / span * (len(_BLOCKS) - 1) + 0.5) if span > 0 else 0]
+        else blocks[int((value - low) / span * (len(blocks) - 1) + 0.5) if span > 0 else 0]
         for value in values
     )
 
@@ -118,12 +138,13 @@ def summary(run: Run) -> dict[str, Any]:
     }
 
 
-def column_rows(run: Run, wanted: Sequence[str] = ()) -> list[list[object]]:
-    """Return table rows of the run's columns: name, sparkline, first, last, mean, least, most.
+def column_rows(run: Run, wanted: Sequence[str] = ()) -> list[tuple[str, Series, Figures]]:
+    """Return the run's columns: name, values, and first, last, mean, least and most of them.
 
     Args:
         run: The run.
-        wanted: Columns to show, all of their domains; all columns by default.
+        wanted: Columns to show, as ``name`` with all its domains or ``name[domain]``; all columns
+            by default.
 
     Raises:
         InputDataError: The ledger has no such column.
@@ -133,16 +154,21 @@ def column_rows(run: Run, wanted: Sequence[str] = ()) -> list[list[object]]:
     asked: Sequence[str | None] = wanted or [None]
     for name in asked:
         part = {
-            key: values for key, values in held.items() if name is None or key.split("[")[0] == name
+            key: values
+            for key, values in held.items()
+            if name is None or name in (key, key.split("[")[0])
         }
-        if not part:
+        if not part and name is not None:
+            texts = text_columns(run.ledger)
             known = sorted({key.split("[")[0] for key in held})
             raise InputDataError(
-                f"{run.ledger.path}: has no numbers in column {name!r} "
-                f"(columns: {', '.join(known)})"
+                f"{run.ledger.path}: column {name!r} holds texts, which are shown without --column"
+                if name in texts
+                else f"{run.ledger.path}: has no column {name!r}"
+                f"{did_you_mean(name, [*known, *held])} (columns: {', '.join(known)})"
             )
         shown |= part
-    return [[name, sparkline(values), *_figures(values)] for name, values in shown.items()]
+    return [(name, values, _figures(values)) for name, values in shown.items()]
 
 
 def render_report(runs: Sequence[Run], title: str) -> str:
@@ -160,8 +186,8 @@ def render_report(runs: Sequence[Run], title: str) -> str:
     meanings = {column.name: column.meaning for column in columns()}
     for run in runs:
         rows = [
-            [row[0], meanings.get(str(row[0]).split("[")[0], ""), *row[2:]]
-            for row in column_rows(run)
+            [name, meanings.get(name.split("[")[0], ""), *figures]
+            for name, _, figures in column_rows(run)
         ]
         sections.append(
             Section(
@@ -201,7 +227,8 @@ _PLOTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "Control: realised and target",
-        "A matched control is one only where the two agree.",
+        "A matched control is one only where the two agree; each in its own unit: groups, "
+        "responses or tokens.",
         ("control_target", "control_realised"),
     ),
     ("Response length", "Mean, in tokens.", ("length_mean",)),
@@ -284,7 +311,7 @@ def _legend(grid: Iterator[Any]) -> tuple[list[Any], list[str]]:
     return list(found.values()), list(found)
 
 
-def _figures(values: Series) -> list[float | None]:
+def _figures(values: Series) -> Figures:
     good = values[np.isfinite(values)]
     if not good.size:
         return [None] * 5

@@ -94,7 +94,7 @@ def test_a_resume_has_no_step_twice_and_loses_nothing(tmp_path: Path) -> None:
     held = read_ledger(path)
     assert held.steps.tolist() == list(range(51))
     assert held.numbers("inert")[50] == -1
-    beside = (tmp_path / "ledger.superseded.jsonl").read_text().splitlines()
+    beside = (tmp_path / "ledger.jsonl.superseded").read_text().splitlines()
     assert [json.loads(line)["step"] for line in beside] == list(range(50, 58))
 
 
@@ -127,6 +127,48 @@ def test_a_step_comes_once_and_in_order(tmp_path: Path) -> None:
                 ledger.append(step)
 
 
+def test_a_step_may_be_of_numpy_and_must_be_whole(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.jsonl", RUN) as ledger:
+        ledger.append(0)
+        ledger.append(np.int64(1))
+        for step in ("7", 7.5, True, None):
+            with pytest.raises(InputDataError, match="the step must be a whole number"):
+                ledger.append(step)  # type: ignore[arg-type]
+    assert read_ledger(tmp_path / "ledger.jsonl").steps.tolist() == [0, 1]
+
+
+def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    filled(path, 3)
+    with Ledger(path, RUN, first_step=2) as ledger:  # replaces the file: the lock moves with it
+        for first in (0, 3):
+            with pytest.raises(StateError, match="another run is writing to it"):
+                Ledger(path, RUN, first_step=first)
+        ledger.append(2)
+    with Ledger(path, RUN, first_step=3) as ledger:
+        ledger.append(3)
+    assert read_ledger(path).steps.tolist() == [0, 1, 2, 3]
+
+
+def test_a_file_that_grew_by_another_hand_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    with Ledger(path, RUN) as ledger:
+        ledger.append(0)
+        with path.open("a") as other:
+            other.write('{"step":1}\n')
+        with pytest.raises(StateError, match="another process has written to it"):
+            ledger.append(1)
+    assert read_ledger(path).steps.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("value", [math.nan, object(), {1, 2}])
+def test_what_the_run_is_must_be_plain(tmp_path: Path, value: object) -> None:
+    path = tmp_path / "new" / "ledger.jsonl"
+    with pytest.raises(InputDataError, match="must be names and plain finite values"):
+        Ledger(path, {"a": value})
+    assert not path.parent.exists()
+
+
 def test_files_that_are_no_ledger_or_another_s(tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
     filled(path, 2)
@@ -151,7 +193,9 @@ def test_damage_in_the_middle_is_named_by_its_line(tmp_path: Path) -> None:
     for damaged, message in (
         ([*lines[:2], "{broken\n", *lines[3:]], "line 3: is not JSON"),
         ([*lines[:2], "[1]\n", *lines[3:]], "line 3: is not a mapping"),
-        ([*lines[:3], lines[1], *lines[4:]], "line 4: step 0 does not follow 1"),
+        ([*lines[:3], lines[1], *lines[4:]], "line 4: step 0 does not follow 1.*lines from 4 on"),
+        ([*lines[:2], '{"step":1,"inert":"x"}\n'], "line 3: inert must be a finite number"),
+        (['{"kind":"dataflex_data/ledger","version":1}\n'], "line 1: does not say what run"),
     ):
         path.write_text("".join(damaged))
         with pytest.raises(InputDataError, match=message):
