@@ -8,13 +8,17 @@ have no other source than the first version. A change in either is a new `ORDER_
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dataflex_data.core.seeding import keyed_hash
+from dataflex_data.samplers.domain_index import DomainIndex
+from dataflex_data.samplers.mixer import build_mixer
 from dataflex_data.samplers.permutation import ORDER_VERSION, keyed_permutation
 from dataflex_data.samplers.state import STATE_VERSION
+from dataflex_data.samplers.stream import MixtureStream
 from tests.sampler_loop import make_stream, take_step
 
 GOLDEN = 0x9E3779B97F4A7C15
@@ -99,6 +103,58 @@ def test_thirty_batches(mixer: str) -> None:
     assert fingerprint([row for batch in rows for row in batch]) == PINNED_RUN[mixer]
 
 
+def scattered(rows: int) -> list[str]:
+    return ["xyz"[mix(row) % 3] for row in range(rows)]
+
+
+LONG: dict[str, tuple[Any, dict[str, Any], int, int | None]] = {
+    "round shares": (
+        {"a": 70_000, "b": 300_000, "c": 5_000},
+        {"a": 0.3, "b": 0.5, "c": 0.2},
+        512,
+        None,
+    ),
+    "no round shares": (
+        {"a": 70_001, "b": 300_000, "c": 5_000},
+        {"a": 1.0, "b": 3.1, "c": 0.7},
+        300,
+        None,
+    ),
+    "many domains": (
+        {f"d{i:02}": 100 + 37 * i for i in range(40)},
+        {f"d{i:02}": 1.0 + i for i in range(40)},
+        64,
+        None,
+    ),
+    "capped": ({"a": 3_000, "b": 200, "c": 7}, {"a": 1.0, "b": 1.0, "c": 1.0}, 16, 3),
+    "scattered": (scattered(100_000), {"x": 0.1, "y": 0.2, "z": 0.7}, 256, None),
+}
+
+
+@pytest.mark.filterwarnings("ignore::dataflex_data.samplers.planner.MixtureWarning")
+@pytest.mark.parametrize("case", LONG)
+def test_two_hundred_batches_planned_many_at_once(case: str) -> None:
+    data, weights, batch_size, max_epochs = LONG[case]
+    index = DomainIndex.build(data)
+    mixer = build_mixer("static", {"weights": weights}, index.names)
+    stream = MixtureStream(index, batch_size, mixer, seed=3, max_epochs=max_epochs)
+    rows: list[int] = []
+    for _ in range(200):
+        batch = stream.next_batch()
+        if batch is None:
+            break
+        rows += batch.rows.tolist()
+    assert fingerprint(rows) == PINNED_LONG[case]
+
+
+# As the first version (f5cdf87) drew them, before batches were planned by layouts.
+PINNED_LONG = {
+    "round shares": "3f3790e83e1773af",
+    "no round shares": "562f9548ab25f59d",
+    "many domains": "61eee8461188e807",
+    "capped": "54abea4a644a7b4d",
+    "scattered": "28376ef76f3ef331",
+}
 PINNED_SMALL = [0, 7, 8, 9, 6, 2, 1, 4, 3, 5]
 PINNED_LARGE = [571606, 451511, 472944, 19645, 241418]
 PINNED_BATCH = {

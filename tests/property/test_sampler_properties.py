@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dataflex_data.core.errors import InputDataError, MixtureError
 from dataflex_data.samplers.domain_index import DomainIndex
 from dataflex_data.samplers.draws import DomainDraws
 from tests.sampler_loop import make_stream, outcome, take_step
@@ -133,6 +135,43 @@ def test_planning_ahead_changes_nothing() -> None:
         expected = take_step(ahead)
         stepwise.load_state_dict(stepwise.state_dict())  # drops all that was planned
         assert take_step(stepwise) == expected
+
+
+@pytest.mark.parametrize("mixer", ["static", "schedule"])
+def test_planning_ahead_changes_nothing_that_is_told(mixer: str) -> None:
+    # 150 batches are blocks of 1, 4, 16, 64 and part of another.
+    ahead, stepwise = make_stream(mixer), make_stream(mixer)
+    for step in range(150):
+        assert ahead.next_step == step
+        batch = ahead.next_batch()
+        stepwise.load_state_dict(stepwise.state_dict())
+        other = stepwise.next_batch()
+        assert batch is not None
+        assert other is not None
+        assert batch.rows.tolist() == other.rows.tolist()
+        assert ahead.state_dict(5) == stepwise.state_dict(5)
+        assert ahead.state_dict() == stepwise.state_dict()
+        assert (ahead.quota, ahead.proportions) == (stepwise.quota, stepwise.proportions)
+        assert ahead.explain() == stepwise.explain()
+        assert ahead.metrics() == stepwise.metrics()
+
+
+def test_of_many_batches_drawn_ahead_the_last_64_can_be_explained_and_reported() -> None:
+    stream = make_stream("static")
+    batches = [stream.next_batch() for _ in range(100)]
+    explained = {step: stream.explain(step) for step in range(36, 100)}
+    for step in (99, 36, 60):
+        batch = batches[step]
+        assert batch is not None
+        assert [told["quota"] for told in explained[step]["domains"].values()] == batch.plan.counts
+        stream.report(outcome(stream, batch))
+        assert all(told["realised"] for told in stream.explain(step)["domains"].values())
+    for step in (35, 60, 100):
+        reported = replace(outcome(stream, batches[0]), step=step)  # type: ignore[arg-type]
+        with pytest.raises(MixtureError, match=f"batch {step} came, which is not out"):
+            stream.report(reported)
+    with pytest.raises(InputDataError, match=r"batch 35 is not remembered .*36 to 99"):
+        stream.explain(35)
 
 
 @pytest.mark.parametrize("mixer", ["static", "tscl", "thompson"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -75,6 +77,25 @@ def test_orders_are_as_irregular_as_chance(size: int, seeds: int) -> None:
     # Fixed points are Poisson with mean 1 an order, neighbours that stay neighbours with mean 2.
     assert abs(fixed - seeds) < 4.5 * np.sqrt(seeds) + 1
     assert abs(adjacent - 2 * seeds) < 4.5 * np.sqrt(2 * seeds) + 1
+
+
+@pytest.mark.parametrize(("size", "pairs"), [(300, 400), (SORTED_UP_TO + 1, 20)])
+def test_orders_of_one_domain_have_nothing_to_do_with_each_other(size: int, pairs: int) -> None:
+    """Spearman's rho of an order and the next epoch's, and of another domain's.
+
+    For random orders it has mean 0 and variance 1 / (n - 1); the mean over pairs is normal, and
+    4.5 standard errors are met by chance once in 150,000 tests.
+    """
+    centred = [np.argsort(order(size, epoch=e)) - (size - 1) / 2 for e in range(pairs + 1)]
+    norm = size * (size**2 - 1) / 12
+    epochs = [a @ b / norm for a, b in pairwise(centred)]
+    others = [
+        (np.argsort(order(size, name="logic", epoch=e)) - (size - 1) / 2) @ centred[e] / norm
+        for e in range(pairs)
+    ]
+    for rho in (epochs, others):
+        assert abs(np.mean(rho)) < 4.5 / np.sqrt((size - 1) * pairs)
+        assert np.isclose(np.var(rho) * (size - 1), 1, atol=4.5 * np.sqrt(2 / pairs))
 
 
 def test_all_orders_of_few_rows_are_equally_likely() -> None:

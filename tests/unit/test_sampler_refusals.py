@@ -63,6 +63,15 @@ def test_a_category_that_no_row_has_is_no_domain() -> None:
         DomainIndex.build(gap)
 
 
+def test_a_dictionary_with_a_value_twice_or_none() -> None:
+    codes = pa.array([0, 1, 2, 0], pa.int32())
+    twice = DomainIndex.build(pa.DictionaryArray.from_arrays(codes, ["a", "b", "a"]))
+    assert (twice.names, twice.sizes_D.tolist()) == (("a", "b"), [3, 1])
+    nothing = pa.DictionaryArray.from_arrays(codes, pa.array(["a", None, "b"]))
+    with pytest.raises(InputDataError, match="row 1 has no domain"):
+        DomainIndex.build(nothing)
+
+
 def test_rows_of_many_scattered_domains() -> None:
     labels = [f"d{(7 * row) % 20:02}" for row in range(60)]
     index = DomainIndex.build(labels)
