@@ -140,7 +140,11 @@ def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
         return message
     shown = repr(detail["input"])
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
-    return f"key `{key}`: {message[0].lower() + message[1:]} (got {shown})"
+    hint = ""
+    if kind == "literal_error" and isinstance(detail["input"], str):
+        allowed = re.findall("'([^']*)'", str(detail.get("ctx", {}).get("expected")))
+        hint = did_you_mean(detail["input"], allowed)
+    return f"key `{key}`: {message[0].lower() + message[1:]} (got {shown}){hint}"
 
 
 def _is_echo(detail: ErrorDetails, details: Sequence[ErrorDetails]) -> bool:

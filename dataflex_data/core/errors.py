@@ -96,10 +96,15 @@ class MissingExtraError(DataflexError, ImportError):
 
 
 def near_matches(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
-    """Return up to ``limit`` known names close to ``name``, best first."""
+    """Return up to ``limit`` known names close to ``name``, best first.
+
+    Close are names of the same words in another order, then those that are spelt alike.
+    """
     by_folded = {candidate.casefold(): candidate for candidate in known}
-    hits = difflib.get_close_matches(name.casefold(), by_folded, n=limit, cutoff=0.6)
-    return [by_folded[hit] for hit in hits]
+    words = sorted(name.casefold().split("_"))
+    turned = [folded for folded in by_folded if sorted(folded.split("_")) == words]
+    alike = difflib.get_close_matches(name.casefold(), by_folded, n=limit, cutoff=0.6)
+    return [by_folded[hit] for hit in dict.fromkeys([*turned, *alike])][:limit]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -9,21 +9,32 @@ turned into numbers once per batch. The batch knows neither torch nor verl.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from dataflex_data.core.arrays import FloatArray as FloatArray
+from dataflex_data.core.arrays import (
+    Names,
+    as_numbers,
+    column,
+    counts,
+    distinct_ids,
+    distinct_rows,
+    floats,
+    sizes_differ,
+    truth,
+    whole,
+)
 from dataflex_data.core.errors import InputDataError, did_you_mean
 from dataflex_data.core.groups import BoolArray as BoolArray
 from dataflex_data.core.groups import Groups, factorised, hashes, stable_order
 from dataflex_data.core.groups import IntArray as IntArray
 from dataflex_data.core.seeding import Key, U64Array, keyed_hash, splitmix64
 
-FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
-Names: TypeAlias = Sequence[object] | npt.NDArray[Any]
 TokenAgg: TypeAlias = Literal["mean", "sum", "max", "min"]
 
 _BASE_FIELDS = ("rewards", "uid", "domain", "lengths", "advantages", "old_log_probs", "entropy")
@@ -43,14 +54,16 @@ class RolloutBatch:
         extra: Further numeric columns, one value per response, such as numbers of ``extra_info``.
         prompts: Identity of the prompt across occurrences, such as its row number.
         ids: Unique id of each response; breaks ties. Default: group and place in it.
-        rows: Position of each response in the host's batch. Default: 0, 1, 2, ...
+        rows: Position of each response in the host's batch, each once. Default: 0, 1, 2, ...
         n_padding: Rows of the host's batch that were padding and are not here.
         group_size: Responses asked for per prompt. Larger groups are refused, since their uid
             stands for two occurrences; smaller ones are counted as partial.
 
+    Fields may be lists, arrays, or torch tensors of any float type, with or without a gradient.
+
     Raises:
-        InputDataError: Fields disagree in length, a column is not numeric, a group lies in two
-            domains or prompts, or is larger than ``group_size``.
+        InputDataError: Fields disagree in length, a column is not numeric, an id or a row stands
+            twice, or a group lies in two domains or prompts, or is larger than ``group_size``.
     """
 
     def __init__(
@@ -70,20 +83,20 @@ class RolloutBatch:
         n_padding: int = 0,
         group_size: int | None = None,
     ) -> None:
-        self.rewards_B = _floats(rewards, "rewards", copy=np.float64)
+        self.rewards_B = floats(rewards, "rewards", copy=np.float64)
         n = self.rewards_B.size
-        self.lengths_B = _counts(lengths, n)
+        self.lengths_B = counts(lengths, n)
         self.ends_B: IntArray = np.cumsum(self.lengths_B)
         self.n_tokens = int(self.ends_B[-1]) if n else 0
-        self._uids = _column(uids, "uid", n)
-        self._domains = None if domains is None else _column(domains, "domain", n)
-        self._prompts = None if prompts is None else _column(prompts, "prompts", n)
-        self._ids = None if ids is None else _column(ids, "ids", n)
-        self.rows_B: IntArray = (
-            np.arange(n) if rows is None else np.asarray(_column(rows, "rows", n), dtype=np.int64)
+        self._uids = column(uids, "uid", n)
+        self._domains = None if domains is None else column(domains, "domain", n)
+        self._prompts = None if prompts is None else column(prompts, "prompts", n)
+        self._ids = None if ids is None else distinct_ids(ids, n)
+        self.rows_B: IntArray = np.arange(n) if rows is None else distinct_rows(rows, n)
+        self.n_padding = whole(n_padding, "n_padding", at_least=0)
+        self.group_size = (
+            None if group_size is None else whole(group_size, "group_size", at_least=1)
         )
-        self.n_padding = n_padding
-        self.group_size = group_size
         self._advantages = None if advantages is None else self._response_or_token(advantages)
         self._log_probs = self._tokens(old_log_probs, "old_log_probs")
         self._entropy = self._tokens(entropy, "entropy")
@@ -91,10 +104,10 @@ class RolloutBatch:
         for name, values in (extra or {}).items():
             if name in _BASE_FIELDS:
                 raise InputDataError(f"extra column {name!r} has the name of a field of the batch")
-            column = _floats(values, name, copy=np.float64)
-            if column.size != n:
-                raise InputDataError(_sizes(name, column.size, n, "responses"))
-            self.extra[name] = column
+            numbers = floats(values, name, copy=np.float64)
+            if numbers.size != n:
+                raise InputDataError(sizes_differ(name, numbers.size, n, "responses"))
+            self.extra[name] = numbers
         self._check_groups()
 
     @classmethod
@@ -134,20 +147,20 @@ class RolloutBatch:
         Raises:
             InputDataError: Shapes disagree with the mask's; see also the class.
         """
-        mask = np.asarray(response_mask)
-        if mask.ndim != 2:
-            raise InputDataError(f"response_mask must be a matrix, got shape {mask.shape}")
-        mask = mask != 0
+        given_mask = as_numbers(response_mask, "response_mask")
+        if given_mask.ndim != 2:
+            raise InputDataError(f"response_mask must be a matrix, got shape {given_mask.shape}")
+        mask = truth(given_mask, "response_mask")
         n = mask.shape[0]
-        real_B = np.ones(n, bool) if real is None else np.asarray(real).astype(bool)
+        real_B = np.ones(n, bool) if real is None else truth(as_numbers(real, "real"), "real")
         if real_B.shape != (n,):
-            raise InputDataError(_sizes("real", real_B.size, n, "rows of the mask"))
+            raise InputDataError(sizes_differ("real", real_B.size, n, "rows of the mask"))
         mask = mask[real_B]
 
         def flat(values: npt.ArrayLike | None, name: str) -> FloatArray | None:
             if values is None:
                 return None
-            matrix = np.asarray(values)
+            matrix = as_numbers(values, name)
             if matrix.shape != (n, mask.shape[1]):
                 raise InputDataError(
                     f"{name} has shape {matrix.shape}, response_mask {(n, mask.shape[1])}; "
@@ -156,9 +169,9 @@ class RolloutBatch:
             return np.asarray(matrix[real_B][mask])
 
         def rowwise(values: Names | npt.ArrayLike, name: str) -> npt.NDArray[Any]:
-            return _column(values, name, n)[real_B]
+            return column(values, name, n)[real_B]
 
-        reward = np.asarray(rewards)
+        reward = as_numbers(rewards, "rewards")
         if reward.ndim == 2:
             if reward.shape != (n, mask.shape[1]):
                 raise InputDataError(
@@ -176,7 +189,10 @@ class RolloutBatch:
             domains=None if domains is None else rowwise(domains, "domain"),
             old_log_probs=flat(old_log_probs, "old_log_probs"),
             entropy=flat(entropy, "entropy"),
-            extra={name: rowwise(values, name) for name, values in (extra or {}).items()},
+            extra={
+                name: rowwise(as_numbers(values, name), name)
+                for name, values in (extra or {}).items()
+            },
             prompts=None if prompts is None else rowwise(prompts, "prompts"),
             ids=None if ids is None else rowwise(ids, "ids"),
             rows=np.flatnonzero(real_B),
@@ -184,14 +200,14 @@ class RolloutBatch:
             group_size=group_size,
         )
         if advantages is not None:
-            given = np.asarray(advantages)
+            given = as_numbers(advantages, "advantages")
             if given.ndim == 2:
                 tokens = flat(given, "advantages")
                 batch._advantages = ("token", np.asarray(tokens))
             else:
                 batch._advantages = (
                     "response",
-                    _floats(rowwise(given, "advantages"), "advantages"),
+                    floats(rowwise(given, "advantages"), "advantages"),
                 )
         return batch
 
@@ -334,11 +350,11 @@ class RolloutBatch:
             entropy=some(self._entropy, mask_T),
             extra={name: values[mask_B] for name, values in self.extra.items()},
             prompts=some(self._prompts, mask_B),
-            ids=some(self._ids, mask_B),
-            rows=self.rows_B[mask_B],
             n_padding=self.n_padding,
             group_size=self.group_size,
         )
+        # Part of what is unique is unique: not looked at again.
+        part._ids, part.rows_B = some(self._ids, mask_B), self.rows_B[mask_B]
         if self._advantages is not None:
             unit, values = self._advantages
             part._advantages = (unit, values[mask_B if unit == "response" else mask_T])
@@ -439,7 +455,7 @@ class RolloutBatch:
     def _response_or_token(
         self, values: npt.ArrayLike
     ) -> tuple[Literal["response", "token"], FloatArray]:
-        array = _floats(values, "advantages")
+        array = floats(values, "advantages")
         if array.size == len(self):
             return "response", array
         if array.size == self.n_tokens:
@@ -452,9 +468,9 @@ class RolloutBatch:
     def _tokens(self, values: npt.ArrayLike | None, name: str) -> FloatArray | None:
         if values is None:
             return None
-        array = _floats(values, name)
+        array = floats(values, name)
         if array.size != self.n_tokens:
-            raise InputDataError(_sizes(name, array.size, self.n_tokens, "tokens"))
+            raise InputDataError(sizes_differ(name, array.size, self.n_tokens, "tokens"))
         return array
 
     def _lacks(self, name: str) -> str:
@@ -483,48 +499,3 @@ class RolloutBatch:
                     f"where {self.group_size} were asked for: the uid is not unique to one "
                     "occurrence of a prompt"
                 )
-
-
-def _floats(values: npt.ArrayLike, name: str, copy: type[np.float64] | None = None) -> FloatArray:
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "fiub":
-            raise TypeError(f"dtype {array.dtype}")
-        if copy is not None or array.dtype not in (np.float32, np.float64):
-            array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputDataError(f"{name}: must be numbers ({error})") from None
-    if array.ndim != 1:
-        raise InputDataError(f"{name}: must be flat, got shape {array.shape}")
-    return array
-
-
-def _counts(values: npt.ArrayLike, n: int) -> IntArray:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise InputDataError(f"lengths must be whole numbers, got {array.dtype} {array.shape}")
-    if array.size != n:
-        raise InputDataError(_sizes("lengths", array.size, n, "responses"))
-    if array.size and array.min() < 0:
-        raise InputDataError(f"lengths must not be negative, got {int(array.min())}")
-    return array.astype(np.int64)
-
-
-def _column(values: Names | npt.ArrayLike, name: str, n: int) -> npt.NDArray[Any]:
-    array = np.asarray(values) if isinstance(values, np.ndarray) else _objects(values)
-    if array.ndim != 1 or array.size != n:
-        raise InputDataError(_sizes(name, array.size, n, "responses"))
-    return array
-
-
-def _objects(values: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - any sequence
-    items = list(values)
-    if items and all(isinstance(item, int | np.integer) for item in items):
-        return np.asarray(items)
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array
-
-
-def _sizes(name: str, got: int, wanted: int, unit: str) -> str:
-    return f"{name}: {got} values for {wanted} {unit}"

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from dataflex_data.core.errors import ConfigError, did_you_mean
 from dataflex_data.policies.component import Reweighter, Scorer, Selector
+from dataflex_data.policies.config import PolicySpec
 
+# All that verl 0.9.1 has; it takes others that are registered with it.
+ESTIMATORS = (
+    "gae",
+    "gdpo",
+    "gpg",
+    "grpo",
+    "grpo_passk",
+    "grpo_vectorized",
+    "opo",
+    "optimal_token_baseline",
+    "reinforce_plus_plus",
+    "reinforce_plus_plus_baseline",
+    "remax",
+    "rloo",
+    "rloo_vectorized",
+    "tir_optimal_token_baseline",
+)
+CUSTOM = "custom:"
 # Estimators of verl 0.9.1 whose baseline is not the other responses to the same prompt.
 UNGROUPED_ESTIMATORS = frozenset({"gae", "reinforce_plus_plus", "remax"})
 # Those that a group's rewards alone determine as (r - mean) / std, or r - mean.
@@ -44,6 +64,48 @@ class Host:
     norm_adv_by_std: bool = True
 
 
+class MixerCheck(Protocol):
+    """Looks at a mixer, which the policies themselves know by name alone."""
+
+    @property
+    def names(self) -> Collection[str]:
+        """Names of all mixers."""
+
+    def problems(self, spec: PolicySpec, host: Host, domains: Collection[str]) -> Iterable[str]:
+        """Yield why the mixer cannot work in this run."""
+
+
+def estimator_named(text: str | None) -> str | None:
+    """Return the estimator that a user names; one of their own is written ``custom:NAME``.
+
+    Raises:
+        ConfigError: It is neither verl's nor said to be custom.
+    """
+    if text is None or text in ESTIMATORS:
+        return text
+    name = text.removeprefix(CUSTOM)
+    if text.startswith(CUSTOM) and name:
+        return name
+    raise ConfigError(
+        "adv_estimator",
+        [
+            f"{text!r} is none of verl 0.9.1's{did_you_mean(text, ESTIMATORS)} "
+            f"(verl's: {', '.join(ESTIMATORS)}); one that you register yourself is written "
+            f"{CUSTOM}{name or 'NAME'}"
+        ],
+    )
+
+
+def host_remarks(host: Host) -> Iterator[str]:
+    """Yield what could not be checked about the run."""
+    name = host.adv_estimator
+    if name is not None and name not in ESTIMATORS:
+        yield (
+            f"adv_estimator {name!r} is none of verl 0.9.1's{did_you_mean(name, ESTIMATORS)} "
+            "If it is your own, whether it has groups could not be checked"
+        )
+
+
 def scorer_problems(scorer: Scorer, host: Host) -> Iterator[str]:
     """Yield why the scorer cannot work in this run."""
     name = f"scorer {scorer.name!r}"
@@ -65,11 +127,11 @@ def pairing_problems(
     kind = "selector" if isinstance(actuator, Selector) else "reweighter"
     name = f"{kind} {actuator.name!r}"
     needs_scorer = not isinstance(actuator, Selector) or actuator.needs_scorer
-    if scorer is None and needs_scorer:
+    if scorer is None and needs_scorer and _reads_scorer(actuator):
         yield f"{name} needs the key `scorer`"
     if scorer is not None and not needs_scorer:
         yield f"{name} reads no scorer; leave the key `scorer` out"
-    if scorer is not None and needs_scorer:
+    if scorer is not None and needs_scorer and _reads_scorer(actuator):
         given = scorer.score_granularity
         if given not in actuator.accepts:
             accepted = " or ".join(_WANTS[granularity] for granularity in actuator.accepts)
@@ -96,6 +158,22 @@ def pairing_problems(
                 f"{name} makes advantages anew as (r - mean) / std, which adv_estimator "
                 f"{estimator!r} does not do; set its parameter `recompute: false`"
             )
+    idle = actuator.idle(scorer, host.group_size)
+    if idle is not None:
+        yield f"{name}: {idle}"
+
+
+def pairing_remarks(actuator: Selector | Reweighter, scorer: Scorer | None) -> Iterator[str]:
+    """Yield what is written without effect, and may stand all the same."""
+    if scorer is not None and not _reads_scorer(actuator):
+        yield (
+            f"selector {actuator.name!r} with these parameters reads no scorer: "
+            f"{scorer.name!r} has no effect"
+        )
+
+
+def _reads_scorer(actuator: Selector | Reweighter) -> bool:
+    return not isinstance(actuator, Selector) or actuator.reads_scorer
 
 
 def mix_problems(

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dataflex_data.core.arrays import as_numbers
 from dataflex_data.core.config import Config, parse_config
 from dataflex_data.core.errors import ConfigError, InputDataError, did_you_mean
 from dataflex_data.core.registry import Registry
@@ -101,11 +103,13 @@ class Scorer(Component):
         timing: When they exist.
         granularity: What one score is about; ``prompt`` is the public plugin's word for a group
             where ``needs_groups`` holds, else for a response.
+        bounds: The least and the largest score there can be, where that is known.
     """
 
     requires: ClassVar[tuple[str, ...] | list[str]] = ()
     timing: ClassVar[str] = "post_reward"
     granularity: str = "response"
+    bounds: ClassVar[tuple[float, float] | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401 - of type's own hook
         super().__init_subclass__(**kwargs)
@@ -139,6 +143,11 @@ class Scorer(Component):
             return "group" if self.needs_groups else "response"
         return self.granularity  # type: ignore[return-value]
 
+    def attainable(self, group_size: int) -> Sequence[Fraction] | None:
+        """Return all scores that whole groups can have, where they are few; ``None`` elsewhere."""
+        del group_size
+        return None
+
     def run(self, batch: RolloutBatch, step_id: int, seed: int = 0) -> Scores:
         """Return the scores, checked.
 
@@ -156,7 +165,7 @@ class Scorer(Component):
         scores = (
             result
             if isinstance(result, Scores)
-            else Scores(_as_floats(result), self.score_granularity)
+            else Scores(as_floats(result, f"scorer {self.name!r}"), self.score_granularity)
         )
         return self.checked(scores, batch)
 
@@ -198,15 +207,42 @@ class Turn:
     notes: dict[str, float] = field(default_factory=dict)
 
 
-class Selector(Component):
+class Actuator(Component):
+    """Common ground of what acts on scores.
+
+    Class attributes:
+        granularities: Scores that it can use.
+    """
+
+    granularities: ClassVar[tuple[str, ...]] = ("group", "response")
+
+    @property
+    def accepts(self) -> tuple[str, ...]:
+        """Granularities that it can use with these parameters."""
+        return self.granularities
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """Return why it can change nothing, or leave nothing, whatever comes; ``None`` if it can.
+
+        Asked before training, so that a configuration without effect is refused.
+
+        Args:
+            scorer: What it would read.
+            group_size: Responses per prompt, where known.
+        """
+        del scorer, group_size
+        return None
+
+
+class Selector(Actuator):
     """Says which responses the update is made of.
 
     Class attributes:
         granularities: Scores that it can use.
         timing: ``post_advantage``; ``pre_rollout`` for those asked before prompts are sent.
+        needs_scorer: False where there is nothing that it could do with one.
     """
 
-    granularities: ClassVar[tuple[str, ...]] = ("group", "response")
     timing: ClassVar[str] = "post_advantage"
     needs_scorer: ClassVar[bool] = True
 
@@ -224,13 +260,22 @@ class Selector(Component):
         return self.unit == "member"
 
     @property
-    def accepts(self) -> tuple[str, ...]:
-        """Granularities that it can use with these parameters."""
-        return self.granularities
+    def reads_scorer(self) -> bool:
+        """Whether it reads scores with these parameters; where not, the scorer may be left out."""
+        return self.needs_scorer
 
     @abstractmethod
     def keep(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> BoolArray:
-        """Return which responses are kept. All of ``batch`` may be: faulty ones are not in it."""
+        """Return which responses are kept, one bool per response of ``batch``.
+
+        All of ``batch`` may be: faulty responses, and those that an earlier selector dropped, are
+        not in it.
+
+        Args:
+            scores: Of these responses; ``scores.values`` is one per response, or one per token.
+            batch: What is left to choose from.
+            turn: Step, seed, and ``notes`` to add to.
+        """
 
 
 class MemberParams(Config):
@@ -297,19 +342,12 @@ class TokenScorer(Scorer):
         """Return one score per token, flat."""
 
 
-class Reweighter(Component):
+class Reweighter(Actuator):
     """Says how strongly each response or token counts.
 
     Class attributes:
         granularities: Scores that it can use.
     """
-
-    granularities: ClassVar[tuple[str, ...]] = ("group", "response")
-
-    @property
-    def accepts(self) -> tuple[str, ...]:
-        """Granularities that it can use with these parameters."""
-        return self.granularities
 
     @property
     def normalises(self) -> bool:
@@ -321,9 +359,22 @@ class Reweighter(Component):
         """Largest weight after scaling; ``None`` for no limit."""
         return self.params.cap if isinstance(self.params, WeightParams) else None
 
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """A cap at the mean leaves nothing above it."""
+        del scorer, group_size
+        return "`cap: 1` makes all weigh the same; set it higher" if self.cap == 1 else None
+
     @abstractmethod
     def weights(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> npt.ArrayLike:
-        """Return raw weights of at least 0, one per score. Scores are finite here."""
+        """Return raw weights of at least 0, one per score.
+
+        They are scaled afterwards, and multiplied with those of other reweighters.
+
+        Args:
+            scores: Of the responses of ``batch``; ``scores.values`` are finite here.
+            batch: The responses that are kept.
+            turn: Step, seed, and ``notes`` to add to.
+        """
 
 
 SCORERS: Registry[type[Scorer]] = Registry(
@@ -405,8 +456,11 @@ def build(registry: Registry[type[C]], name: str, params: Mapping[str, Any] | No
     return kind(**params)  # type: ignore[no-any-return]
 
 
-def _as_floats(values: Any) -> FloatArray:  # noqa: ANN401 - numpy, a list, or a CPU tensor
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiub":
-        raise InputDataError(f"scores must be numbers, got dtype {array.dtype}")
+def as_floats(values: Any, what: str) -> FloatArray:  # noqa: ANN401 - array, list or tensor
+    """Return a component's result as floats.
+
+    Raises:
+        InputDataError: It is no numbers; ``what`` says whose.
+    """
+    array = as_numbers(values, what)
     return array if array.dtype.kind == "f" else array.astype(np.float64)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 from typing_extensions import Self
 
 from dataflex_data.core.config import Config
+from dataflex_data.core.plugins import import_component_file
 
 Mechanism: TypeAlias = Literal["mix", "select", "reweight"]
 OnEmpty: TypeAlias = Literal["skip_step", "keep_all", "error"]
@@ -73,8 +74,10 @@ class PoliciesConfig(Config):
             weights are multiplied.
         domains: Names of the domains, in order; by default those of the data.
         domain_key: Column that holds them.
+        imports: Modules (``pkg.module``) or files (``path/to/file.py``) that register components of
+            your own, imported as the block is read.
         seed: Of all draws.
-        on_empty: Where nothing is kept: leave the update out, keep everything, or stop.
+        on_empty: Where the selectors keep nothing: leave the update out, keep everything, or stop.
         on_invalid: Where rewards, advantages or log-probs are not finite: drop those responses, or
             stop.
     """
@@ -88,9 +91,17 @@ class PoliciesConfig(Config):
     policies: tuple[PolicySpec, ...] = ()
     domains: tuple[str, ...] = ()
     domain_key: str = "domain"
+    imports: tuple[str, ...] = ()
     seed: int = 0
     on_empty: OnEmpty = "skip_step"
     on_invalid: OnInvalid = "drop"
+
+    @field_validator("imports")
+    @classmethod
+    def _imported(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            import_component_file(name)
+        return names
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -103,6 +114,13 @@ class PoliciesConfig(Config):
             )
         if self.mechanism is None and written:
             raise ValueError("key `mechanism` is missing (mix, select, reweight or none)")
+        if self.mechanism is None and not self.policies:
+            given = (
+                "`policies` lists none"
+                if "policies" in self.model_fields_set
+                else ("neither `mechanism` nor `policies` is given")
+            )
+            raise ValueError(f"{given}: nothing would act; write `mechanism: none` for a baseline")
         if self.mechanism == "none" and len(written) > 1:
             raise ValueError(f"mechanism none takes no {', '.join(written[1:])}")
         if self.mechanism in ("mix", "select", "reweight") and self.actuator is None:

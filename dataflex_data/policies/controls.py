@@ -19,11 +19,24 @@ from dataflex_data.core.config import Config
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.ledger import read_ledger
 from dataflex_data.core.rollout import IntArray, RolloutBatch
-from dataflex_data.policies.component import SELECTORS, Scores, Selector, Turn, Unit, build
+from dataflex_data.policies.component import (
+    SELECTORS,
+    Scorer,
+    Scores,
+    Selector,
+    Turn,
+    Unit,
+    build,
+)
 
 
 class Pair(Config):
-    """The selector that a control is matched to."""
+    """The selector that a control is matched to.
+
+    Attributes:
+        name: Of the selector.
+        params: Its parameters.
+    """
 
     name: str
     params: dict[str, Any] = Field(default_factory=dict)
@@ -33,8 +46,10 @@ class ControlParams(Config):
     """Parameters of matched controls: exactly one of the two.
 
     Attributes:
-        pair: The selector to match, run on the same batch and the policy's scorer.
-        ledger: Path of the ledger of a run to match, step by step.
+        pair: The selector to match, run on the same batch with the policy's scorer; this or
+            ``ledger``.
+        ledger: Path of the ledger of a run to match, step by step, without a scorer; this or
+            ``pair``.
     """
 
     pair: Pair | None = None
@@ -72,12 +87,14 @@ class Match:
     Raises:
         UnknownNameError: No selector has the pair's name.
         ConfigError: Its parameters are wrong.
-        InputDataError: The ledger cannot be read or records no selection.
+        InputDataError: The ledger cannot be read or records no selection; or the pair acts before
+            the rollout.
     """
 
     def __init__(self, params: ControlParams) -> None:
         self.selector: Selector | None = None
         self._rows: dict[int, dict[str, Any]] = {}
+        self._domains: list[str] = []
         self._path = params.ledger
         if params.pair is not None:
             self.selector = build(SELECTORS, params.pair.name, params.pair.params)
@@ -87,12 +104,8 @@ class Match:
                     "nothing less of a batch; match a selector that acts after it"
                 )
         elif params.ledger is not None:
-            held = read_ledger(Path(params.ledger))
-            self._rows = {row["step"]: row for row in held.rows if "kept_responses" in row}
-            if not self._rows:
-                raise InputDataError(
-                    f"{params.ledger}: records no selection (column kept_responses)"
-                )
+            self._rows = _selections(Path(params.ledger))
+            self._domains = sorted({name for row in self._rows.values() for name in _named(row)})
 
     @property
     def accepts(self) -> tuple[str, ...]:
@@ -103,6 +116,16 @@ class Match:
     def needs_groups(self) -> bool:
         """Whether the pair needs groups."""
         return self.selector is not None and self.selector.needs_groups
+
+    @property
+    def reads_scorer(self) -> bool:
+        """Whether the pair reads scores; a ledger does not."""
+        return self.selector is not None and self.selector.reads_scorer
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """Return why the pair can change nothing."""
+        why = None if self.selector is None else self.selector.idle(scorer, group_size)
+        return None if why is None else f"its pair: {why}"
 
     @property
     def unit(self) -> Unit:
@@ -121,7 +144,7 @@ class Match:
         """Return what the paired policy keeps in this step.
 
         Raises:
-            InputDataError: The ledger has no such step.
+            InputDataError: The ledger has no such step, or knows a domain of the batch not at all.
         """
         if self.selector is None:
             row = self._rows.get(turn.step)
@@ -130,8 +153,9 @@ class Match:
                     f"{self._path}: has no selection of step {turn.step} to match "
                     f"(steps {min(self._rows)} to {max(self._rows)})"
                 )
+            self._check_domains(batch)
             return Target(
-                self.unit,
+                row.get("selection_unit") or self.unit,
                 {name: int(count) for name, count in row["kept_responses"].items()},
                 {name: int(count) for name, count in (row.get("kept_groups") or {}).items()},
                 int(row["kept_tokens"]),
@@ -149,6 +173,44 @@ class Match:
             int(batch.lengths_B[mask_B].sum()),
             mask_B,
         )
+
+    def _check_domains(self, batch: RolloutBatch) -> None:
+        strange = [name for name in batch.domain_names if name not in self._domains]
+        if len(batch) and strange:
+            here = "no domains" if not batch.has_domains else ", ".join(batch.domain_names)
+            raise InputDataError(
+                f"{self._path}: has the domains {', '.join(self._domains)}, this run has {here}: "
+                "a control keeps as many of each domain as the run that it replays; give both runs "
+                "the same data and `domain_key`"
+            )
+
+
+def _selections(path: Path) -> dict[int, dict[str, Any]]:
+    """Return a ledger's rows by step.
+
+    Raises:
+        InputDataError: No selector acted in any of them, or one lacks what was kept.
+    """
+    rows = {row["step"]: row for row in read_ledger(path).rows if "kept_responses" in row}
+    units = {row.get("selection_unit") for row in rows.values()} - {None}
+    if not units:
+        acted = sorted({name for row in rows.values() for name in row.get("actuators", "").split()})
+        ran = f"only {', '.join(acted)} acted" if acted else "no policy acted"
+        raise InputDataError(
+            f"{path}: records no selection ({ran}): there is nothing to match a control to; "
+            "give the ledger of a run that selects after the rollout"
+        )
+    wanted = ("kept_tokens", "kept_groups") if "group" in units else ("kept_tokens",)
+    for step, row in rows.items():
+        lacking = [name for name in wanted if row.get(name) is None]
+        if lacking:
+            raise InputDataError(f"{path}: step {step} lacks {', '.join(lacking)}")
+    return rows
+
+
+def _named(row: Mapping[str, Any]) -> set[str]:
+    """Return the domains that a row of a ledger names."""
+    return {*row["kept_responses"], *(row.get("generated_responses") or {})}
 
 
 def _counts(codes: IntArray, n: int) -> list[int]:

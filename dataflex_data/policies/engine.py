@@ -15,11 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from dataflex_data.core.arrays import whole
 from dataflex_data.core.config import parse_config
 from dataflex_data.core.errors import ConfigError, InputDataError, StateError, UnknownNameError
 from dataflex_data.core.rollout import BoolArray, FloatArray, IntArray, RolloutBatch
 from dataflex_data.policies.advantages import recomputed
-from dataflex_data.policies.checks import Host, pairing_problems, scorer_problems
+from dataflex_data.policies.checks import (
+    Host,
+    MixerCheck,
+    host_remarks,
+    pairing_problems,
+    pairing_remarks,
+    scorer_problems,
+)
 from dataflex_data.policies.component import (
     REWEIGHTERS,
     SCORERS,
@@ -30,6 +38,7 @@ from dataflex_data.policies.component import (
     Selector,
     Turn,
     Unit,
+    as_floats,
     build,
 )
 from dataflex_data.policies.config import ComponentSpec, PoliciesConfig, PolicySpec
@@ -116,7 +125,11 @@ class Decision:
         Args:
             mode: How the loss is averaged.
             n_sequences: See `compensation`.
+
+        Raises:
+            InputDataError: verl has no such mode.
         """
+        check_mode(mode)
         if self.skip_update:
             return np.zeros(self.batch.n_tokens)
         factor = compensation(self.kept_B, self.batch.lengths_B, mode, n_sequences)
@@ -131,6 +144,12 @@ class Policies:
         host: What is known of the run; what is known is checked.
         loss_agg_mode: How the loss is averaged, which decides the unit of weights.
         where: What the configuration is, for messages.
+        mixers: Looks at the mixer, which is another part's (`dataflex_data.scheduling` brings it
+            in); without it a mixer is taken as it stands.
+
+    Attributes:
+        remarks: Sentences on what has no effect, or could not be checked, and may stand all the
+            same.
 
     Raises:
         ConfigError: Names, parameters or combinations that cannot work; all at once.
@@ -142,11 +161,14 @@ class Policies:
         host: Host | None = None,
         loss_agg_mode: str = "token-mean",
         where: str = "dataflex",
+        mixers: MixerCheck | None = None,
     ) -> None:
         self.config = config
         self.host = host or Host()
         self.mode = check_mode(loss_agg_mode)
         self.mix: PolicySpec | None = None
+        self.remarks: list[str] = list(host_remarks(self.host))
+        self._mixers = mixers
         self._active: list[Active] = []
         problems: list[str] = []
         specs = config.specs
@@ -157,6 +179,10 @@ class Policies:
             problems.append("two policies mix; a run has one mixer")
         if sum(_timing(active) == "pre_rollout" for active in self._active) > 1:
             problems.append("two selectors act before the rollout; a run has one")
+        if config.on_empty != "skip_step" and not any(s.mechanism == "select" for s in specs):
+            problems.append(f"`on_empty: {config.on_empty}` has no effect: nothing here selects")
+        if config.domains and not any(spec.mechanism == "mix" for spec in specs):
+            self.remarks.append("`domains` has no effect: nothing here mixes")
         if problems:
             raise ConfigError(where, problems)
 
@@ -185,8 +211,12 @@ class Policies:
 
         Raises:
             InputDataError: Nothing is kept and ``on_empty`` is ``error``; values are not finite and
-                ``on_invalid`` is ``error``; or a component meets what it cannot use.
+                ``on_invalid`` is ``error``; a component meets what it cannot use; or these are no
+                batch and no step.
         """
+        if not isinstance(batch, RolloutBatch):
+            raise InputDataError(f"policies act on a RolloutBatch, got {type(batch).__name__}")
+        step = whole(step, "step", at_least=0)
         clock = _Clock()
         self._check_values(batch, step)
         kept_B = batch.usable_B.copy()
@@ -253,6 +283,8 @@ class Policies:
         Raises:
             StateError: It is foreign, newer, or of other policies.
         """
+        if not isinstance(state, Mapping):
+            raise StateError(f"a state of policies is a mapping, got {type(state).__name__}")
         if state.get("kind") != _STATE_KIND or state.get("version") != STATE_VERSION:
             raise StateError(
                 f"cannot load a state of kind {state.get('kind')!r}, version "
@@ -264,6 +296,8 @@ class Policies:
             if hasattr(a.actuator, "load_state_dict")
         }
         held = state.get("policies", {})
+        if not isinstance(held, Mapping):
+            raise StateError(f"`policies` of the state is a mapping, got {type(held).__name__}")
         if set(held) != set(here):
             raise StateError(
                 f"the state is of the policies {sorted(held)}, this run has {sorted(here)}"
@@ -274,8 +308,11 @@ class Policies:
     def _add(self, place: int, spec: PolicySpec) -> list[str]:
         if spec.mechanism == "mix":
             self.mix = self.mix or spec
-            return []
-        problems: list[str] = []
+            if self._mixers is None:
+                return []
+            misplacement = self._kind_of(spec.actuator.name, "mix")
+            return misplacement or list(self._mixers.problems(spec, self.host, self.config.domains))
+        problems = self._kind_of(spec.actuator.name, spec.mechanism)
         if spec.update_step != 1:
             problems.append(
                 f"`update_step: {spec.update_step}` has a meaning for mix only; "
@@ -283,16 +320,33 @@ class Policies:
             )
         if spec.window is not None:
             problems.append(f"`window` has a meaning for mix only, not for {spec.mechanism}")
+        misplaced = bool(problems)
         scorer = _built(SCORERS, spec.scorer, problems)
         registry: Any = SELECTORS if spec.mechanism == "select" else REWEIGHTERS
-        actuator = _built(registry, spec.actuator, problems)
+        actuator = None if misplaced else _built(registry, spec.actuator, problems)
         if scorer is not None:
             problems += scorer_problems(scorer, self.host)
         if actuator is not None and (scorer is not None or spec.scorer is None):
             problems += pairing_problems(actuator, scorer, self.host)
         if actuator is not None and not problems:
+            self.remarks += pairing_remarks(actuator, scorer)
             self._active.append(Active(place, spec, scorer, actuator))
         return problems
+
+    def _kind_of(self, name: str, mechanism: str) -> list[str]:
+        """Return that the actuator belongs to another mechanism, where it does."""
+        kinds: dict[str, tuple[str, Any]] = {
+            "select": ("selector", SELECTORS),
+            "reweight": ("reweighter", REWEIGHTERS),
+            "mix": ("mixer", () if self._mixers is None else self._mixers.names),
+        }
+        if name in kinds[mechanism][1]:
+            return []
+        return [
+            f"{name!r} is a {kind}: write `mechanism: {fitting}`"
+            for fitting, (kind, names) in kinds.items()
+            if name in names
+        ]
 
     def _acts(self, active: Active, step: int) -> bool:
         return step >= active.spec.warmup_step
@@ -310,7 +364,7 @@ class Policies:
             raise InputDataError(f"step {step}: {listed}, and `on_invalid` is `error`")
 
     def _on_empty(self, batch: RolloutBatch, step: int) -> BoolArray:
-        if self.config.on_empty == "error":
+        if self.config.on_empty == "error" and len(batch):
             raise InputDataError(
                 f"step {step}: nothing is kept of {len(batch)} responses in {len(batch.groups)} "
                 "groups, and `on_empty` is `error`"
@@ -412,6 +466,8 @@ def load_policies(
 ) -> Policies:
     """Return the policies of a ``dataflex`` block given as a plain mapping.
 
+    A mixer is taken as it stands: `dataflex_data.scheduling.load_policies` looks at it too.
+
     Raises:
         ConfigError: Keys, names, parameters or combinations are wrong.
     """
@@ -461,26 +517,30 @@ def _raw_weights(
     if missing == scored.size:
         return np.ones(scored.size), missing
     if not missing:
-        raw = np.asarray(reweighter.weights(scores, part, turn))
-        if raw.shape != scores.values.shape:
-            raise InputDataError(
-                f"reweighter {reweighter.name!r} must return one weight per score "
-                f"({scores.values.shape}), got shape {raw.shape}"
-            )
-        check_weights(raw)
-        return raw, 0
+        return _weighed(reweighter, scores, part, turn), 0
     if scores.granularity == "token":
         # Token scores are looked at one by one: what stands in for a missing one moves no other.
         filled = np.where(scored, scores.values, np.nanmean(scores.values[scored]))
-        raw = np.asarray(reweighter.weights(Scores(filled, "token"), part, turn), dtype=np.float64)
+        raw = _weighed(reweighter, Scores(filled, "token"), part, turn)
     else:
-        subset = scores.take(scored, part.lengths_B)
         raw = np.zeros(scored.size)
-        raw[scored] = reweighter.weights(subset, part.take(scored), turn)
-    check_weights(raw[scored])
+        subset = scores.take(scored, part.lengths_B)
+        raw[scored] = _weighed(reweighter, subset, part.take(scored), turn)
     if not reweighter.normalises:
         return np.where(scored, raw, 1.0), missing
     masses = unit_masses(scores.granularity == "token", part.lengths_B, mode)[scored]
     total = float(masses.sum())
     mean = float((raw[scored] * masses).sum()) / total if total else 1.0
     return np.where(scored, raw, mean), missing
+
+
+def _weighed(reweighter: Reweighter, scores: Scores, part: RolloutBatch, turn: Turn) -> FloatArray:
+    name = f"reweighter {reweighter.name!r}"
+    raw = as_floats(reweighter.weights(scores, part, turn), name)
+    if raw.shape != scores.values.shape:
+        raise InputDataError(
+            f"{name} must return one weight per score ({scores.values.shape}), "
+            f"got shape {raw.shape}"
+        )
+    check_weights(raw)
+    return raw

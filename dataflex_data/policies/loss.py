@@ -33,7 +33,7 @@ def check_mode(mode: str) -> LossAggMode:
     """
     if mode not in LOSS_AGG_MODES:
         raise InputDataError(
-            f"loss_agg_mode {mode!r} is not known{did_you_mean(mode, LOSS_AGG_MODES)} "
+            f"loss_agg_mode {mode!r} is not known{did_you_mean(str(mode), LOSS_AGG_MODES)} "
             f"(known: {', '.join(LOSS_AGG_MODES)})"
         )
     return mode  # type: ignore[return-value]
@@ -55,8 +55,9 @@ def compensation(
             (``ppo_mini_batch_size * n``); by default the responses that have a token.
 
     Raises:
-        InputDataError: Nothing is kept.
+        InputDataError: Nothing is kept, or verl has no such mode.
     """
+    check_mode(mode)
     filled_B = lengths_B > 0
     n_kept = int((kept_B & filled_B).sum())
     if not n_kept:
@@ -87,8 +88,12 @@ def aggregate(
         n_sequences: As in `compensation`.
         horizon: Constant that ``seq-mean-token-sum-norm`` divides by; default the longest response.
 
+    Raises:
+        InputDataError: verl has no such mode.
+
     Source: verl 0.9.1, trainer/ppo/core_algos.py, ``agg_loss``.
     """
+    check_mode(mode)
     weighted = losses_T if weights_B is None else losses_T * np.repeat(weights_B, lengths_B)
     if mode in ("token-mean", "token-sum"):
         total = float(weighted.sum())

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dataflex_data.core.arrays import as_numbers
 from dataflex_data.core.errors import InputDataError, MissingExtraError
 from dataflex_data.core.rollout import BoolArray, FloatArray, RolloutBatch
 from dataflex_data.policies import component
@@ -128,7 +129,9 @@ class Scorer(component.Scorer):
                 f"(it has: {', '.join(batch.fields)})"
             )
         padded: Any = PaddedBatch(batch)
-        values = _array(self.score(padded, step_id, seed=seed))
+        values = component.as_floats(
+            self.score(padded, step_id, seed=seed), f"scorer {self.name!r}"
+        )
         if self.score_granularity == "token":
             if values.shape != batch.response_mask.shape:
                 raise InputDataError(
@@ -140,7 +143,10 @@ class Scorer(component.Scorer):
 
 
 class Selector(component.Selector):
-    """A selector of the public plugin: ``act(scores, batch)`` returns the indices to keep."""
+    """A selector of the public plugin: ``act(scores, batch)`` returns the indices to keep.
+
+    A mask, one bool per response, is taken as one.
+    """
 
     granularities = ("group", "response")
 
@@ -155,13 +161,29 @@ class Selector(component.Selector):
 
     @abstractmethod
     def act(self, scores: Any, batch: Any, **ctx: object) -> Any:  # noqa: ANN401 - plugin's types
-        """Return the indices of the responses to keep."""
+        """Return the indices of the responses to keep, each once, or a mask of bools."""
 
     def keep(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> BoolArray:
-        """Return the indices as a mask."""
-        mask = np.zeros(len(batch), dtype=bool)
-        kept = _array(self.act(_tensor(scores.values), PaddedBatch(batch), step_id=turn.step))
+        """Return the indices as a mask.
+
+        Raises:
+            InputDataError: They are no indices of the batch, each once, and no mask of it.
+        """
+        name, n = f"selector {self.name!r}", len(batch)
+        given = self.act(_tensor(scores.values), PaddedBatch(batch), step_id=turn.step)
+        kept = as_numbers(given, f"{name}: what `act` returns")
+        if kept.dtype == bool and kept.shape == (n,):
+            return kept
+        wanted = f"needs indices of its {n} responses, each once, or a mask of {n} bools"
+        if kept.ndim != 1 or (kept.size and kept.dtype.kind not in "iu"):
+            raise InputDataError(f"{name}: `act` {wanted}; got {kept.dtype} of shape {kept.shape}")
+        outside = kept[(kept < 0) | (kept >= n)]
+        if outside.size:
+            raise InputDataError(f"{name}: `act` {wanted}; got the index {outside[0]}")
+        mask = np.zeros(n, dtype=bool)
         mask[kept.astype(np.int64)] = True
+        if np.count_nonzero(mask) < kept.size:
+            raise InputDataError(f"{name}: `act` {wanted}; got an index twice")
         return mask
 
 
@@ -180,7 +202,8 @@ class Reweighter(component.Reweighter):
 
     def weights(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> FloatArray:
         """Return the weights; they are scaled to the unit of the loss afterwards."""
-        return _array(self.act(_tensor(scores.values), PaddedBatch(batch), step_id=turn.step))
+        given = self.act(_tensor(scores.values), PaddedBatch(batch), step_id=turn.step)
+        return component.as_floats(given, f"reweighter {self.name!r}")
 
 
 def _tensor(values: FloatArray) -> Any:  # noqa: ANN401 - a torch tensor
@@ -189,8 +212,3 @@ def _tensor(values: FloatArray) -> Any:  # noqa: ANN401 - a torch tensor
     except ImportError:
         raise MissingExtraError("torch", "torch", "a component of the public plugin") from None
     return torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
-
-
-def _array(values: Any) -> FloatArray:  # noqa: ANN401 - tensor, array or list
-    detach = getattr(values, "detach", None)
-    return np.asarray(values if detach is None else detach().cpu().numpy(), dtype=np.float64)

@@ -14,7 +14,7 @@ import numpy as np
 
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.rollout import FloatArray, IntArray
-from dataflex_data.policies.loss import LossAggMode
+from dataflex_data.policies.loss import LossAggMode, check_mode
 
 _ROUNDS = 200
 # Values worked on at a time: a block and its temporaries stay in the cache, where whole arrays of a
@@ -50,7 +50,11 @@ def unit_masses(per_token: bool, lengths_B: IntArray, mode: LossAggMode) -> Floa
     - Token weights: each token carries 1, in ``seq-mean-token-mean`` its part of the response.
     - Response weights: each carries its tokens in the token modes, 1 in the sequence modes.
       A response without tokens carries 0.
+
+    Raises:
+        InputDataError: verl has no such mode.
     """
+    check_mode(mode)
     if per_token:
         if mode == "seq-mean-token-mean":
             filled = lengths_B[lengths_B > 0]

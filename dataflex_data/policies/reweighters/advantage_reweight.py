@@ -11,7 +11,13 @@ from pydantic import Field
 from dataflex_data.core.config import Config
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.rollout import RolloutBatch
-from dataflex_data.policies.component import Reweighter, Scores, Turn, register_reweighter
+from dataflex_data.policies.component import (
+    Reweighter,
+    Scorer,
+    Scores,
+    Turn,
+    register_reweighter,
+)
 from dataflex_data.policies.weight_params import WeightParams
 
 
@@ -37,6 +43,12 @@ class AdvantageReweight(Reweighter):
     Params: ClassVar[type[Config]] = AdvantageReweightParams
     granularities: ClassVar[tuple[str, ...]] = ("token",)
     params: AdvantageReweightParams
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """Without a part of the probability all weigh 1."""
+        if self.params.alpha == 0:
+            return "`alpha: 0` makes all weigh the same; set it above 0"
+        return super().idle(scorer, group_size)
 
     def weights(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> npt.ArrayLike:
         """Return the weights.

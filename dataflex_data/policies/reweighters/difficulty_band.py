@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -11,7 +12,14 @@ from typing_extensions import Self
 
 from dataflex_data.core.config import Config
 from dataflex_data.core.rollout import RolloutBatch
-from dataflex_data.policies.component import Reweighter, Scores, Turn, register_reweighter
+from dataflex_data.policies.bands import Band
+from dataflex_data.policies.component import (
+    Reweighter,
+    Scorer,
+    Scores,
+    Turn,
+    register_reweighter,
+)
 from dataflex_data.policies.weight_params import WeightParams
 
 
@@ -63,6 +71,20 @@ class DifficultyBand(Reweighter):
     def accepts(self) -> tuple[str, ...]:
         """By value the band is one of group scores."""
         return ("group",) if self.params.by == "value" else ("group", "response")
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """A band of all scores, or of none, sets nothing apart."""
+        if self.params.focus_weight == 1:
+            return "`focus_weight: 1` is the weight outside the band too; set another"
+        apart = None
+        if self.params.by == "quantile" and (self.params.low_q, self.params.high_q) == (0, 1):
+            apart = "all scores lie between the quantiles 0 and 1"
+        elif self.params.by == "value" and scorer is not None:
+            band = Band(Fraction(str(self.params.low)), Fraction(str(self.params.high)))
+            apart = band.emptiness(scorer, group_size) or band.fullness(scorer, group_size)
+        if apart is not None:
+            return f"{apart}: all would weigh the same"
+        return super().idle(scorer, group_size)
 
     def weights(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> npt.ArrayLike:
         """Return the two weights."""

@@ -10,7 +10,13 @@ from pydantic import Field
 
 from dataflex_data.core.config import Config
 from dataflex_data.core.rollout import RolloutBatch
-from dataflex_data.policies.component import Reweighter, Scores, Turn, register_reweighter
+from dataflex_data.policies.component import (
+    Reweighter,
+    Scorer,
+    Scores,
+    Turn,
+    register_reweighter,
+)
 from dataflex_data.policies.weight_params import WeightParams
 
 
@@ -44,6 +50,17 @@ class Per(Reweighter):
 
     Params: ClassVar[type[Config]] = PerParams
     params: PerParams
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """Uniform draws, or draws corrected in full, make all weigh 1."""
+        if self.params.alpha == 0:
+            return "`alpha: 0` draws all alike, so that all weigh the same; set it above 0"
+        if self.params.beta == 1 and self.params.draw == "expected":
+            return (
+                "`beta: 1` takes back what `draw: expected` gives, so that all weigh the same; "
+                "set beta below 1, or `draw: sample`"
+            )
+        return super().idle(scorer, group_size)
 
     def weights(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> npt.ArrayLike:
         """Return draws times importance."""

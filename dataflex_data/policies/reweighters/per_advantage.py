@@ -10,7 +10,13 @@ from pydantic import Field
 
 from dataflex_data.core.config import Config
 from dataflex_data.core.rollout import RolloutBatch
-from dataflex_data.policies.component import Reweighter, Scores, Turn, register_reweighter
+from dataflex_data.policies.component import (
+    Reweighter,
+    Scorer,
+    Scores,
+    Turn,
+    register_reweighter,
+)
 from dataflex_data.policies.weight_params import WeightParams
 
 
@@ -35,6 +41,12 @@ class PerAdvantage(Reweighter):
     Params: ClassVar[type[Config]] = PerAdvantageParams
     granularities: ClassVar[tuple[str, ...]] = ("group", "response", "token")
     params: PerAdvantageParams
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """To the power of 0 all weigh 1."""
+        if self.params.alpha == 0:
+            return "`alpha: 0` makes all weigh the same; set it above 0"
+        return super().idle(scorer, group_size)
 
     def weights(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> npt.ArrayLike:
         """Return the power."""

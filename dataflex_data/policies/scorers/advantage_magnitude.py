@@ -32,6 +32,7 @@ class AdvantageMagnitude(Scorer):
     requires: ClassVar[tuple[str, ...]] = ("advantages",)
     timing: ClassVar[str] = "post_advantage"
     granularity = "response"
+    bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     params: AdvantageMagnitudeParams
 
     def score(self, batch: RolloutBatch, step_id: int, **ctx: object) -> Scores:

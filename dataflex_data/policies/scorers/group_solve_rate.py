@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -38,7 +40,12 @@ class GroupSolveRate(Scorer):
     timing: ClassVar[str] = "post_reward"
     granularity = "group"
     needs_groups: ClassVar[bool] = True
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     params: GroupSolveRateParams
+
+    def attainable(self, group_size: int) -> Sequence[Fraction]:
+        """Return 0/G to G/G."""
+        return [Fraction(solved, group_size) for solved in range(group_size + 1)]
 
     def score(self, batch: RolloutBatch, step_id: int, **ctx: object) -> Scores:
         """Return solved / size."""

@@ -26,6 +26,7 @@ class GroupVariance(Scorer):
     timing: ClassVar[str] = "post_reward"
     granularity = "group"
     needs_groups: ClassVar[bool] = True
+    bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
     def score(self, batch: RolloutBatch, step_id: int, **ctx: object) -> Scores:
         """Return the variance."""

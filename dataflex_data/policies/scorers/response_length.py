@@ -22,6 +22,7 @@ class ResponseLength(Scorer):
     requires: ClassVar[tuple[str, ...]] = ("lengths",)
     timing: ClassVar[str] = "post_reward"
     granularity = "response"
+    bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
     def score(self, batch: RolloutBatch, step_id: int, **ctx: object) -> Scores:
         """Return the lengths."""

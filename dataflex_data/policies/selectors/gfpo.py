@@ -13,6 +13,7 @@ from dataflex_data.core.rollout import BoolArray, RolloutBatch
 from dataflex_data.policies.component import (
     MemberParams,
     MemberSelector,
+    Scorer,
     Scores,
     Turn,
     register_selector,
@@ -24,8 +25,9 @@ class GfpoParams(MemberParams):
     """Parameters of `Gfpo`.
 
     Attributes:
-        k: Number kept of each group; a smaller group is kept whole.
-        metric: ``short`` keeps the shortest; ``efficiency`` those with most score per token.
+        k: Number kept of each group, fewer than are generated; a smaller group is kept whole.
+        metric: ``short`` keeps the shortest, whatever their score; ``efficiency`` those with most
+            score per token.
     """
 
     k: int = Field(default=8, ge=1)
@@ -45,6 +47,21 @@ class Gfpo(MemberSelector):
 
     Params: ClassVar[type[Config]] = GfpoParams
     params: GfpoParams
+
+    @property
+    def reads_scorer(self) -> bool:
+        """By length alone no score is read."""
+        return self.params.metric == "efficiency"
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """Nothing is dropped where a group has no more than ``k``."""
+        del scorer
+        if group_size is None or self.params.k < group_size:
+            return None
+        return (
+            f"`k: {self.params.k}` keeps all {group_size} responses of a group; "
+            f"set k below {group_size}, or generate more"
+        )
 
     def keep(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> BoolArray:
         """Return the first ``k`` of each group."""

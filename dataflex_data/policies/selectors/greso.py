@@ -7,13 +7,21 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
+from typing_extensions import Self
 
 from dataflex_data.core.config import Config
 from dataflex_data.core.errors import InputDataError, StateError
 from dataflex_data.core.rollout import BoolArray, RolloutBatch
 from dataflex_data.core.seeding import keyed_hash
-from dataflex_data.policies.component import Scores, Selector, Turn, Unit, register_selector
+from dataflex_data.policies.component import (
+    Scorer,
+    Scores,
+    Selector,
+    Turn,
+    Unit,
+    register_selector,
+)
 
 STATE_VERSION = 1
 _STATE_KIND = "dataflex_data/greso"
@@ -45,6 +53,13 @@ class GresoParams(Config):
     target_hard: float | None = Field(default=None, ge=0, le=1)
     adjust: float = Field(default=0.01, gt=0, lt=1)
     max_tries: int = Field(default=20, ge=1)
+
+    @model_validator(mode="after")
+    def _steers(self) -> Self:
+        steered = self.target_easy is not None or self.target_hard is not None
+        if "adjust" in self.model_fields_set and not steered:
+            raise ValueError("adjust has no effect without `target_easy` or `target_hard`")
+        return self
 
 
 @dataclass(slots=True)
@@ -91,6 +106,17 @@ class Greso(Selector):
     def unit(self) -> Unit:
         """Whole groups, before they exist."""
         return "group"
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """With a chance of 1 nothing is ever skipped."""
+        del scorer, group_size
+        params = self.params
+        if params.floor == 1:
+            return "`floor: 1` sends every prompt; set it below 1"
+        steered = params.target_easy is not None or params.target_hard is not None
+        if params.p_easy == params.p_hard == 1 and not steered:
+            return "`p_easy: 1` and `p_hard: 1` send every prompt; set one below 1"
+        return None
 
     def keep(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> BoolArray:
         """Return all: what is here was admitted before its rollout."""
@@ -210,6 +236,8 @@ class Greso(Selector):
         Raises:
             StateError: It is not one of this selector, or newer.
         """
+        if not isinstance(state, Mapping):
+            raise StateError(f"the state of greso is a mapping, got {type(state).__name__}")
         if state.get("kind") != _STATE_KIND or state.get("version") != STATE_VERSION:
             raise StateError(
                 f"greso cannot load a state of kind {state.get('kind')!r}, version "
@@ -218,10 +246,15 @@ class Greso(Selector):
         faults = [name for name in ("p_easy", "p_hard", "silent") if name not in state]
         if faults:
             raise StateError(f"the state of greso lacks {', '.join(faults)}")
-        self.p_easy, self.p_hard = float(state["p_easy"]), float(state["p_hard"])
-        self._silent = {
-            str(key): (int(visits), bool(easy)) for key, (visits, easy) in state["silent"].items()
-        }
+        try:
+            chances = float(state["p_easy"]), float(state["p_hard"])
+            silent = {
+                str(key): (int(visits), bool(easy))
+                for key, (visits, easy) in state["silent"].items()
+            }
+        except (AttributeError, TypeError, ValueError) as error:
+            raise StateError(f"the state of greso is damaged: {error}") from None
+        (self.p_easy, self.p_hard), self._silent = chances, silent
 
 
 def _key(prompt: object) -> str:

@@ -9,7 +9,14 @@ import numpy as np
 from dataflex_data.core.config import Config
 from dataflex_data.core.rollout import BoolArray, IntArray, RolloutBatch
 from dataflex_data.core.seeding import U64Array
-from dataflex_data.policies.component import Scores, Selector, Turn, Unit, register_selector
+from dataflex_data.policies.component import (
+    Scorer,
+    Scores,
+    Selector,
+    Turn,
+    Unit,
+    register_selector,
+)
 from dataflex_data.policies.controls import ControlParams, Match
 
 
@@ -19,7 +26,8 @@ class MatchedRandom(Selector):
 
     Where the pair keeps whole groups, whole groups are drawn, as many per domain. Where it keeps
     members of groups, as many of each group are drawn (of a ledger, which does not name groups, as
-    many per domain). Else responses are drawn, as many per domain. The draw is a stream of its
+    many per domain). Else responses are drawn, as many per domain. Where there are fewer than
+    that, all are kept and ``control_short`` says how many are missing. The draw is a stream of its
     own: it does not move when another policy draws more.
 
     Source: the control named in the DataFlex-RL paper, missing from its code (f4d305b).
@@ -47,6 +55,15 @@ class MatchedRandom(Selector):
         """As the pair does."""
         return self.match.accepts
 
+    @property
+    def reads_scorer(self) -> bool:
+        """As the pair does; a ledger needs none."""
+        return self.match.reads_scorer
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """A control of what changes nothing changes nothing."""
+        return self.match.idle(scorer, group_size)
+
     def keep(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> BoolArray:
         """Return the drawn responses."""
         target = self.match.target(scores, batch, turn)
@@ -69,6 +86,8 @@ class MatchedRandom(Selector):
             wanted, got = sum(target.responses.values()), int(kept.sum())
         turn.notes["control_target"] = float(wanted)
         turn.notes["control_realised"] = float(got)
+        if got < wanted:
+            turn.notes["control_short"] = float(wanted - got)
         return kept
 
 

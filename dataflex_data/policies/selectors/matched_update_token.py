@@ -8,7 +8,14 @@ import numpy as np
 
 from dataflex_data.core.config import Config
 from dataflex_data.core.rollout import BoolArray, IntArray, RolloutBatch
-from dataflex_data.policies.component import Scores, Selector, Turn, Unit, register_selector
+from dataflex_data.policies.component import (
+    Scorer,
+    Scores,
+    Selector,
+    Turn,
+    Unit,
+    register_selector,
+)
 from dataflex_data.policies.controls import ControlParams, Match
 
 
@@ -16,7 +23,7 @@ class UpdateTokenParams(ControlParams):
     """Parameters of `MatchedUpdateToken`.
 
     Attributes:
-        unit: What is drawn as a whole.
+        unit: What is drawn as a whole, whatever the pair keeps as a whole.
     """
 
     unit: Literal["response", "group"] = "response"
@@ -27,7 +34,8 @@ class MatchedUpdateToken(Selector):
     """Walk a keyed permutation, adding while the sum comes closer to the target; stop when not.
 
     The target is the number of tokens that the paired policy keeps in the step. What was reached of
-    it is recorded.
+    it is recorded. It matches tokens and nothing else: not groups or domains, and advantages stay
+    as they are, even where the pair makes them anew (`matched_random` does as the pair does).
 
     Source: the control named in the DataFlex-RL paper, missing from its code (f4d305b).
     """
@@ -48,6 +56,15 @@ class MatchedUpdateToken(Selector):
     def accepts(self) -> tuple[str, ...]:
         """As the pair does."""
         return self.match.accepts
+
+    @property
+    def reads_scorer(self) -> bool:
+        """As the pair does; a ledger needs none."""
+        return self.match.reads_scorer
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """A control of what changes nothing changes nothing."""
+        return self.match.idle(scorer, group_size)
 
     def keep(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> BoolArray:
         """Return the drawn responses."""

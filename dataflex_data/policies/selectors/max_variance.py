@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
+from typing_extensions import Self
 
 from dataflex_data.core.config import Config
 from dataflex_data.core.rollout import BoolArray, FloatArray, IntArray, RolloutBatch
 from dataflex_data.policies.component import (
     MemberParams,
     MemberSelector,
+    Scorer,
     Scores,
     Turn,
     register_selector,
@@ -27,12 +29,19 @@ class MaxVarianceParams(MemberParams):
     Attributes:
         keep_fraction: Share of each group that is kept.
         n: Number kept of each group, instead of a share.
-        rounding: ``half_even`` as in the public plugin (half of 5 is 2), or ``ceil``.
+        rounding: Of the share: ``half_even`` as in the public plugin (half of 5 is 2), or ``ceil``.
     """
 
     keep_fraction: float = Field(default=0.5, gt=0, le=1)
     n: int | None = Field(default=None, ge=2)
     rounding: Literal["half_even", "ceil"] = "half_even"
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        unused = [name for name in ("keep_fraction", "rounding") if name in self.model_fields_set]
+        if self.n is not None and unused:
+            raise ValueError(f"{' and '.join(unused)} has no effect beside `n: {self.n}`; keep one")
+        return self
 
 
 @register_selector("max_variance")
@@ -49,6 +58,24 @@ class MaxVariance(MemberSelector):
 
     Params: ClassVar[type[Config]] = MaxVarianceParams
     params: MaxVarianceParams
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """Groups that are kept whole have not been chosen from."""
+        del scorer
+        written = "keep_fraction" if self.params.n is None else "n"
+        value = getattr(self.params, written)
+        whole = (
+            value == 1
+            if group_size is None
+            else group_size > 1 and self._n(group_size) == group_size
+        )
+        if not whole:
+            return None
+        size = "every group" if group_size is None else f"a group of {group_size}"
+        return (
+            f"`{written}: {value}` keeps {size} whole, and drops none but those whose scores are "
+            "equal; to do only that use threshold_band or dapo_dynamic, else keep fewer"
+        )
 
     def keep(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> BoolArray:
         """Return the extremes of each group that differs."""

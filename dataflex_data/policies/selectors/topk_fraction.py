@@ -5,11 +5,19 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
+from typing_extensions import Self
 
 from dataflex_data.core.config import Config
 from dataflex_data.core.rollout import BoolArray, RolloutBatch
-from dataflex_data.policies.component import Scores, Selector, Turn, Unit, register_selector
+from dataflex_data.policies.component import (
+    Scorer,
+    Scores,
+    Selector,
+    Turn,
+    Unit,
+    register_selector,
+)
 from dataflex_data.policies.ranking import ranked_members, rounded_share, top_k
 
 
@@ -27,6 +35,12 @@ class TopkFractionParams(Config):
     largest: bool = True
     per: Literal["batch", "group"] = "batch"
     recompute: bool = True
+
+    @model_validator(mode="after")
+    def _recomputes_in_groups(self) -> Self:
+        if self.per == "batch" and "recompute" in self.model_fields_set:
+            raise ValueError("recompute has no effect with `per: batch`, which keeps advantages")
+        return self
 
 
 @register_selector("topk_fraction")
@@ -56,6 +70,18 @@ class TopkFraction(Selector):
     def accepts(self) -> tuple[str, ...]:
         """A group's score cannot choose among its members."""
         return ("response",) if self.params.per == "group" else ("group", "response")
+
+    def idle(self, scorer: Scorer | None, group_size: int | None) -> str | None:
+        """Nothing is dropped where the share is rounded to the whole."""
+        del scorer
+        fraction = self.params.fraction
+        if fraction == 1:
+            return "`fraction: 1` keeps everything; set it below 1"
+        if self.params.per == "batch" or group_size is None or group_size < 2:
+            return None
+        if self._share(np.array([group_size]))[0] < group_size:
+            return None
+        return f"`fraction: {fraction:g}` of {group_size} responses is rounded to all; set it lower"
 
     def keep(self, scores: Scores, batch: RolloutBatch, turn: Turn) -> BoolArray:
         """Return the highest."""
