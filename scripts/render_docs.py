@@ -52,8 +52,8 @@ from dataflex_data.policies.component import (
 )
 from dataflex_data.policies.presets import PRESETS
 from dataflex_data.samplers.domain_index import DomainIndex
-from dataflex_data.samplers.domain_tracker import StepSignals
 from dataflex_data.samplers.mixer import MIXERS, build_mixer
+from dataflex_data.samplers.signals import StepSignals
 from dataflex_data.samplers.steering import SteeringRules
 from dataflex_data.samplers.stream import MixtureStream
 from dataflex_data.verifiers import routes

@@ -10,9 +10,9 @@ import numpy as np
 
 from dataflex_data.core.seeding import keyed_hash
 from dataflex_data.samplers.domain_index import DomainIndex
-from dataflex_data.samplers.domain_tracker import StepSignals
 from dataflex_data.samplers.mixer import build_mixer
 from dataflex_data.samplers.planner import Batch
+from dataflex_data.samplers.signals import StepSignals
 from dataflex_data.samplers.steering import SteeringRules
 from dataflex_data.samplers.stream import MixtureStream
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from dataflex_data.samplers.domain_sampler import DataFlexSampler as DataFlexSampler
     from dataflex_data.samplers.domain_tracker import DomainStats as DomainStats
     from dataflex_data.samplers.domain_tracker import DomainTracker as DomainTracker
-    from dataflex_data.samplers.domain_tracker import StepSignals as StepSignals
     from dataflex_data.samplers.mixer import MIXERS as MIXERS
     from dataflex_data.samplers.mixer import Mixer as Mixer
     from dataflex_data.samplers.mixer import MixerParams as MixerParams
     from dataflex_data.samplers.mixer import build_mixer as build_mixer
     from dataflex_data.samplers.planner import MixtureWarning as MixtureWarning
+    from dataflex_data.samplers.signals import StepSignals as StepSignals
     from dataflex_data.samplers.steering import SteeringRules as SteeringRules
     from dataflex_data.samplers.stream import MixtureStream as MixtureStream
 
@@ -34,7 +34,7 @@ _HOMES = {
     "MixtureWarning": "dataflex_data.samplers.planner",
     "SteeringRules": "dataflex_data.samplers.steering",
     "MixtureStream": "dataflex_data.samplers.stream",
-    "StepSignals": "dataflex_data.samplers.domain_tracker",
+    "StepSignals": "dataflex_data.samplers.signals",
     "build_mixer": "dataflex_data.samplers.mixer",
 }
 

@@ -20,8 +20,8 @@ from dataflex_data.core.errors import (
     StateError,
 )
 from dataflex_data.samplers.domain_index import ROW_ID, DomainIndex, DomainLabels
-from dataflex_data.samplers.domain_tracker import StepCounts, StepSignals
 from dataflex_data.samplers.mixer import Mixer, build_mixer
+from dataflex_data.samplers.signals import StepCounts, StepSignals
 from dataflex_data.samplers.steering import OnInert, SteeringRules, check_whole
 from dataflex_data.samplers.stream import MixtureStream, OnChange
 

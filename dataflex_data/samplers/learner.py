@@ -25,7 +25,7 @@ from pydantic import ConfigDict, Field
 from dataflex_data.core.config import Config, load_yaml, parse_config
 from dataflex_data.core.seeding import splitmix64, stream
 from dataflex_data.core.simplex import FloatArray, IntArray
-from dataflex_data.samplers.domain_tracker import StepSignals, relative_variance
+from dataflex_data.samplers.signals import StepSignals, relative_variance
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()

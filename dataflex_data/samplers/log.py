@@ -12,7 +12,7 @@ import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
 from dataflex_data.core.errors import InputDataError, did_you_mean
-from dataflex_data.samplers.domain_tracker import StepSignals
+from dataflex_data.samplers.signals import StepSignals
 
 _REQUIRED = ("step", "domain", "reward")
 _OPTIONAL = {

@@ -26,7 +26,8 @@ from dataflex_data.core.simplex import (
     normalised,
     softmax,
 )
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
+from dataflex_data.samplers.signals import Signal
 
 
 class MixerParams(Config):

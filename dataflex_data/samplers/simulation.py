@@ -19,9 +19,10 @@ from dataflex_data.core.errors import DataflexError, InputDataError
 from dataflex_data.core.ledger import Ledger
 from dataflex_data.core.simplex import UNIT, FloatArray, fixed_shares, plan_quota
 from dataflex_data.samplers.domain_index import DomainIndex
-from dataflex_data.samplers.domain_tracker import NEEDS, DomainTracker, StepSignals
+from dataflex_data.samplers.domain_tracker import DomainTracker
 from dataflex_data.samplers.learner import DomainModel, Learner
 from dataflex_data.samplers.mixer import Mixer, build_mixer
+from dataflex_data.samplers.signals import NEEDS, StepSignals
 from dataflex_data.samplers.steering import SteeringRules
 from dataflex_data.samplers.stream import MixtureStream
 

@@ -18,15 +18,10 @@ import numpy as np
 
 from dataflex_data.core.errors import InputDataError, MixtureError
 from dataflex_data.core.simplex import FloatArray, IntArray
-from dataflex_data.samplers.domain_tracker import (
-    NEEDS,
-    DomainStats,
-    DomainTracker,
-    StepCounts,
-    StepSignals,
-)
+from dataflex_data.samplers.domain_tracker import DomainStats, DomainTracker
 from dataflex_data.samplers.mixer import Mixer
 from dataflex_data.samplers.planner import BatchPlan, MixtureWarning
+from dataflex_data.samplers.signals import NEEDS, StepCounts, StepSignals
 
 OnInert: TypeAlias = Literal["warn", "error"]
 REMEMBERED = 64

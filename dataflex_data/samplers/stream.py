@@ -18,7 +18,6 @@ import numpy as np
 from dataflex_data.core.errors import InputDataError, MixtureError, StateError
 from dataflex_data.core.simplex import UNIT, FloatArray
 from dataflex_data.samplers.domain_index import DomainIndex
-from dataflex_data.samplers.domain_tracker import StepCounts, StepSignals
 from dataflex_data.samplers.mixer import Mixer
 from dataflex_data.samplers.planner import (
     Batch,
@@ -27,6 +26,7 @@ from dataflex_data.samplers.planner import (
     Block,
     MixtureWarning,
 )
+from dataflex_data.samplers.signals import StepCounts, StepSignals
 from dataflex_data.samplers.state import (
     changes,
     check_ours,

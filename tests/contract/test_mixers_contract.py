@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from dataflex_data.core.errors import InputDataError, MixtureError
-from dataflex_data.samplers.domain_tracker import NEEDS, StepSignals
 from dataflex_data.samplers.mixer import MIXERS, build_mixer
+from dataflex_data.samplers.signals import NEEDS, StepSignals
 from tests.sampler_loop import (
     BATCH,
     MIXER_PARAMS,

@@ -12,11 +12,12 @@ import pytest
 from dataflex_data.core.config import parse_config
 from dataflex_data.core.errors import ConfigError, DataflexError, InputDataError, UnknownNameError
 from dataflex_data.core.registry import Registry
-from dataflex_data.samplers.domain_tracker import DomainStats, Window, relative_variance
+from dataflex_data.samplers.domain_tracker import DomainStats, Window
 from dataflex_data.samplers.mixer import MIXERS, Mixer, MixerParams, build_mixer
 from dataflex_data.samplers.mixers.adarft import Adarft
 from dataflex_data.samplers.mixers.plr import rank_shares
 from dataflex_data.samplers.mixers.tscl import Tscl, slope
+from dataflex_data.samplers.signals import relative_variance
 
 NAN = math.nan
 

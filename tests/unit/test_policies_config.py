@@ -18,8 +18,8 @@ from dataflex_data.policies.component import build
 from dataflex_data.policies.config import old_key_answer
 from dataflex_data.policies.engine import load_policies
 from dataflex_data.policies.presets import PRESETS, preset
-from dataflex_data.samplers.domain_tracker import NEEDS
 from dataflex_data.samplers.mixer import build_mixer
+from dataflex_data.samplers.signals import NEEDS
 from tests.conftest import Cli
 from tests.policies_batch import batch_of, columns
 

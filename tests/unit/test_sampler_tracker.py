@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from dataflex_data.core.errors import InputDataError, StateError
-from dataflex_data.samplers.domain_tracker import DomainTracker, Signal, StepSignals
+from dataflex_data.samplers.domain_tracker import DomainTracker
+from dataflex_data.samplers.signals import Signal, StepSignals
 
 P = np.array([0.5, 0.5])
 

@@ -15,7 +15,7 @@ from typing import Any
 from dataflex_data.core.errors import InputDataError, MixtureError, did_you_mean
 from dataflex_data.integrations.verl.settings import MixSettings, plain, sampler_settings
 from dataflex_data.samplers import domain_sampler
-from dataflex_data.samplers.domain_tracker import StepCounts, StepSignals
+from dataflex_data.samplers.signals import StepCounts, StepSignals
 
 CLASS_PATH = "pkg://dataflex_data.integrations.verl.sampler"
 CLASS_NAME = "DataFlexSampler"

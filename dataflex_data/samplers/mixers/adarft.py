@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import MIXERS, Mixer, MixerParams, PositiveFloat, domain_values
+from dataflex_data.samplers.signals import Signal
 
 
 class AdarftParams(MixerParams):

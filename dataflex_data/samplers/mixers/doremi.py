@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dataflex_data.core.simplex import normalised
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import (
     MIXERS,
     Fraction,
@@ -18,6 +18,7 @@ from dataflex_data.samplers.mixer import (
     PositiveFloat,
     domain_values,
 )
+from dataflex_data.samplers.signals import Signal
 
 
 class DoremiParams(MixerParams):

@@ -9,8 +9,9 @@ import numpy.typing as npt
 from pydantic import Field
 
 from dataflex_data.core.simplex import softmax
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import MIXERS, Mixer, MixerParams, PositiveFloat
+from dataflex_data.samplers.signals import Signal
 
 
 class DumpUcbParams(MixerParams):

@@ -11,8 +11,9 @@ from pydantic import Field
 
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.simplex import softmax
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import MIXERS, Mixer, MixerParams
+from dataflex_data.samplers.signals import Signal
 
 
 class Exp3Params(MixerParams):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dataflex_data.core.simplex import normalised, softmax
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import (
     MIXERS,
     Mixer,
@@ -18,6 +18,7 @@ from dataflex_data.samplers.mixer import (
     domain_values,
 )
 from dataflex_data.samplers.mixers.exp3 import per_draw
+from dataflex_data.samplers.signals import Signal
 
 
 class OdmParams(MixerParams):

@@ -12,7 +12,7 @@ from pydantic import Field
 from dataflex_data.core.config import Config
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.simplex import FloatArray
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import (
     MIXERS,
     Fraction,
@@ -21,6 +21,7 @@ from dataflex_data.samplers.mixer import (
     PositiveFloat,
     build_mixer,
 )
+from dataflex_data.samplers.signals import Signal
 
 
 class InnerMixer(Config):

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import (
     EQUAL_SHARE,
     MIXERS,
@@ -17,6 +17,7 @@ from dataflex_data.samplers.mixer import (
     WindowParams,
     softmax_among_seen,
 )
+from dataflex_data.samplers.signals import Signal
 
 
 class RewardGapParams(WindowParams):

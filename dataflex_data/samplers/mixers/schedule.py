@@ -12,8 +12,9 @@ from pydantic import ConfigDict, Field
 from dataflex_data.core.config import Config
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.simplex import FloatArray, normalised
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import MIXERS, Mixer, MixerParams, Varies, domain_values
+from dataflex_data.samplers.signals import Signal
 
 
 class SchedulePoint(Config):

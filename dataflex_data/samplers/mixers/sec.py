@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
-from dataflex_data.samplers.mixer import (
-    EQUAL_SHARE,
-    MIXERS,
-    Fraction,
-    Mixer,
-    MixerParams,
-    PositiveFloat,
-    softmax_among_seen,
-)
+from dataflex_data.core.simplex import FloatArray
+from dataflex_data.samplers.mixer import MIXERS, MixerParams
+from dataflex_data.samplers.running_mean import RunningMeanMixer, RunningMeanParams
+from dataflex_data.samplers.signals import Signal
 
 
-class SecParams(MixerParams):
+class SecParams(RunningMeanParams):
     """Parameters of `Sec`.
 
     Attributes:
@@ -28,13 +18,10 @@ class SecParams(MixerParams):
         tau: Temperature of the softmax; unverified.
     """
 
-    alpha: Fraction = 0.5
-    tau: PositiveFloat = 1.0
-
 
 @MIXERS.register("sec")
-class Sec(Mixer):
-    """``Q = alpha r + (1 - alpha) Q`` where drawn, r the mean ``|advantage|``; Q from 0.
+class Sec(RunningMeanMixer):
+    """``softmax(Q / tau)``, ``Q = alpha r + (1 - alpha) Q`` from 0, r the mean ``|advantage|``.
 
     Source: arXiv 2505.14970. The values of ``alpha`` and ``tau`` could not be checked there.
     """
@@ -42,30 +29,9 @@ class Sec(Mixer):
     name: ClassVar[str] = "sec"
     Params: ClassVar[type[MixerParams]] = SecParams
     signal: ClassVar[Signal] = "mean_abs_advantage"
-    cold_start: ClassVar[str] = EQUAL_SHARE
-    stateful: ClassVar[bool] = True
-    params: SecParams
+    state_key: ClassVar[str] = "q"
+    begins_at_zero: ClassVar[bool] = True
 
-    def __init__(self, params: SecParams, domains: Sequence[str], seed: int = 0) -> None:
-        super().__init__(params, domains, seed)
-        self._q_D = np.full(self.n_domains, np.nan)
-
-    def observe(self, stats: DomainStats) -> None:
-        """Move Q of the domains drawn."""
-        seen, alpha = ~np.isnan(stats.latest_D), self.params.alpha
-        self._q_D[seen] = alpha * stats.latest_D[seen] + (1 - alpha) * np.nan_to_num(
-            self._q_D[seen]
-        )
-
-    def raw_proportions(self, stats: DomainStats) -> npt.ArrayLike:
-        """Return the softmax of Q."""
-        del stats
-        return softmax_among_seen(np.nan_to_num(self._q_D), ~np.isnan(self._q_D), self.params.tau)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return Q."""
-        return {"q": self.by_domain(self._q_D)}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over Q."""
-        self._q_D = self.from_domains(state["q"], self._q_D)
+    def urgency(self, mean_D: FloatArray) -> FloatArray:
+        """Return Q itself."""
+        return mean_D

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dataflex_data.core.simplex import normalised
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import MIXERS, Mixer, MixerParams, Varies, domain_values
+from dataflex_data.samplers.signals import Signal
 
 
 class StaticParams(MixerParams):

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dataflex_data.core.seeding import stream
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import MIXERS, Fraction, Mixer, MixerParams, PositiveFloat
+from dataflex_data.samplers.signals import Signal
 
 
 class ThompsonParams(MixerParams):

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from dataflex_data.core.seeding import keyed_hash
 from dataflex_data.core.simplex import FloatArray
-from dataflex_data.samplers.domain_tracker import DomainStats, Signal
+from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import (
     EQUAL_SHARE,
     MIXERS,
@@ -23,6 +23,7 @@ from dataflex_data.samplers.mixer import (
     share_among_seen,
     softmax_among_seen,
 )
+from dataflex_data.samplers.signals import Signal
 
 
 class TsclParams(WindowParams):
