@@ -144,7 +144,7 @@ def _tables(summary: Mapping[str, Any]) -> list[_Tables]:
     kinds: list[list[object]] = [[kind, n] for kind, n in summary["pairs_by_kind"].items()]
     kinds += [[f"across {name}", n] for name, n in summary["pairs_across_sources"].items()]
     kinds.append(["across files", summary["pairs_across_files"]])
-    tables: list[_Tables] = [("Pairs", ["kind", "pairs"], kinds)]
+    tables: list[_Tables] = [("Pairs by kind", ["kind", "pairs"], kinds)]
     dropped: list[list[object]] = [[k or "-", n] for k, n in summary["dropped_by_source"].items()]
     if dropped:
         tables.append(("Rows that would go, by source", ["source", "rows"], dropped))
@@ -219,9 +219,7 @@ def _pair(number: int, pair: Pair, found: Duplicates, goes: set[int], corpus: Co
         )
 
     sides = side(pair.first), side(pair.second)
-    return pair_article(
-        number, f"{pair.kind}, Jaccard {pair.jaccard:.3f}", "", "Both rows of the corpus", sides
-    )
+    return pair_article(number, f"{pair.kind}, Jaccard {pair.jaccard:.3f}", sides)
 
 
 def _method(summary: Mapping[str, Any]) -> str:

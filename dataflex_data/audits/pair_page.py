@@ -25,23 +25,24 @@ class Side:
     text: str
 
 
-def pair_article(number: int, title: str, verdict: str, told: str, sides: tuple[Side, Side]) -> str:
-    """Return both texts of a pair, what they share marked; ``verdict`` is HTML."""
+def pair_article(number: int, title: str, sides: tuple[Side, Side], told: str = "") -> str:
+    """Return both texts of a pair, what they share marked; ``title`` is HTML."""
     columns = "".join(
         f"<div><h4>{escape(side.title)}<br><span class='note'>{escape(side.where)}</span></h4>"
         f"<p class='text'>{text}</p></div>"
         for side, text in zip(sides, marked(sides[0].text, sides[1].text), strict=True)
     )
+    note = f"<p class='note'>{escape(told)}.</p>" if told else ""
     return (
-        f"<article id='pair-{number}'><h3>{number}. {escape(title)} · {verdict}</h3>"
-        f"<p class='note'>{escape(told)}.</p><div class='sides'>{columns}</div></article>"
+        f"<article id='pair-{number}'><h3>{number}. {title}</h3>{note}"
+        f"<div class='sides'>{columns}</div></article>"
     )
 
 
 def pairs_title(count: int) -> str:
     """Return the heading over the pairs shown."""
     more = f", the {MOST_PAIRS} strongest of {count:,}" if count > MOST_PAIRS else ""
-    return f"Pairs{more}"
+    return f"Pairs side by side{more}"
 
 
 def histogram(name: str, counts: Sequence[int], threshold: float, unit: str) -> str:

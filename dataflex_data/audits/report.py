@@ -231,13 +231,12 @@ def _pair(number: int, one: Finding, corpus: Corpus) -> str:
     where = f"{one.source} {corpus.names[one.file]}, row {one.row + 1}".strip()
     return pair_article(
         number,
-        f"{one.benchmark} {one.item_id}",
-        _verdict(one),
-        told,
+        f"{escape(f'{one.benchmark} {one.item_id}')} · {_verdict(one)}",
         (
             Side(f"Training row {one.row_id}", where, one.row_text),
             Side("Benchmark item", f"{one.benchmark} {one.item_id}", one.item_text),
         ),
+        told,
     )
 
 

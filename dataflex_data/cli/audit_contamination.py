@@ -104,7 +104,8 @@ def audit_contamination(
         "containment": containment,
         "jaccard": jaccard,
         "boilerplate_items": boilerplate_items,
-        "near": min(near, containment) if 0 < near <= 1 else near,
+        # A pair that is flagged is listed too.
+        "near": min(near, containment) if 0 < near <= 1 and containment > 0 else near,
     }
     if channels is not None:
         given["channels"] = names(channels)

@@ -1,8 +1,10 @@
-"""Real overlap of the copied sources with the copied benchmarks; each pair was checked by eye.
+"""Real overlap of the copied sources with the copied benchmarks, pinned.
 
-Of the flagged rows, these are the same text with other numbers or another question (found on
-2026-11-29 by reading every pair): DAPO 6 of 82, DeepScaleR 15 of 35 (two of them share nothing but
-a long "Reminder"), GSM8K 2 of 2. All others are the very problem of the benchmark.
+The counts are what the rules find on these copies. One reader, the session of 2026-11-29 that wrote
+them down, looked at the flagged pairs once, both texts side by side; nobody has judged them a
+second time. By that reading these are the same text with other numbers or another question: DAPO 6
+of 82, DeepScaleR 15 of 35 (two of them share nothing but a long "Reminder"), GSM8K 2 of 2. The
+others are the very problem of the benchmark.
 """
 
 from __future__ import annotations
