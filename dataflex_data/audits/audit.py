@@ -10,8 +10,9 @@ from typing import Any
 
 from dataflex_data.audits.benchmarks import load_benchmarks
 from dataflex_data.audits.comparison import Rule
-from dataflex_data.audits.contamination import Auditor, findings_table
+from dataflex_data.audits.contamination import Auditor
 from dataflex_data.audits.corpus import open_corpus
+from dataflex_data.audits.findings import findings_table
 from dataflex_data.audits.minhash import BANDS, ROWS, band_recall, minhash_finder, scheme
 from dataflex_data.audits.planted import planted_recall
 from dataflex_data.audits.report import render_report

@@ -266,7 +266,7 @@ def _exact_pairs(
     leaders: Sequence[int], streams: Sequence[npt.NDArray[Any]], rule: DuplicateRule
 ) -> Iterator[tuple[int, int]]:
     """Yield all pairs at or above the threshold (by hash), by a join on the rarest n-grams."""
-    from dataflex_data.audits import hashing, kernels
+    from dataflex_data.audits import hashing, join_kernel, kernels
 
     if len(leaders) < 2:
         return
@@ -290,7 +290,7 @@ def _exact_pairs(
     while True:
         first, second = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
         shared = np.empty(room, dtype=np.int64)
-        found = kernels.self_join(
+        found = join_kernel.self_join(
             starts, held & 0xFFFFFFFF, len(counts), order, rule.jaccard, first, second, shared
         )
         if found <= room:

@@ -7,8 +7,8 @@ from html import escape
 from typing import Any
 
 from dataflex_data.audits.comparison import CHANNELS
-from dataflex_data.audits.contamination import Finding, strength
 from dataflex_data.audits.corpus import Corpus
+from dataflex_data.audits.findings import Finding, strength
 from dataflex_data.audits.pair_page import (
     MARK_WORDS,
     MOST_PAIRS,

@@ -10,8 +10,9 @@ from dataflex_data import __version__
 from dataflex_data.audits import hashing
 from dataflex_data.audits.benchmarks import BenchmarkSet
 from dataflex_data.audits.comparison import CHANNELS
-from dataflex_data.audits.contamination import Auditor, Finding, ShardResult, strength
+from dataflex_data.audits.contamination import Auditor, ShardResult
 from dataflex_data.audits.corpus import Corpus
+from dataflex_data.audits.findings import Finding, strength
 from dataflex_data.audits.ngram_index import FEWEST_WORDS
 from dataflex_data.audits.planted import DISGUISES, Recall
 from dataflex_data.core.text import NORMALISER_VERSION, sha256_text

@@ -17,8 +17,9 @@ import pytest
 
 from dataflex_data.audits.benchmarks import BenchmarkSet, load_benchmarks
 from dataflex_data.audits.comparison import Rule
-from dataflex_data.audits.contamination import Auditor, Finding, ShardResult
+from dataflex_data.audits.contamination import Auditor, ShardResult
 from dataflex_data.audits.corpus import open_corpus
+from dataflex_data.audits.findings import Finding
 from dataflex_data.audits.planted import planted_recall
 from dataflex_data.audits.runner import audit_corpus
 

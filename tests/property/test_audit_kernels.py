@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dataflex_data.audits.folding import UNKNOWN, UNSAFE, FoldTable, shared_fold_table
 from dataflex_data.audits.hashing import latex_words, run_hash, text_hash, word_hash
-from dataflex_data.audits.ngram_index import word_streams
+from dataflex_data.audits.word_streams import word_streams
 from dataflex_data.core.text import words
 
 

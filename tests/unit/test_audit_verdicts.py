@@ -6,7 +6,8 @@ import pytest
 
 from dataflex_data.audits.benchmarks import BenchmarkItem, BenchmarkSet, LoadedBenchmark
 from dataflex_data.audits.comparison import Rule
-from dataflex_data.audits.contamination import Auditor, Decontaminator, Finding
+from dataflex_data.audits.contamination import Auditor, Decontaminator
+from dataflex_data.audits.findings import Finding
 from dataflex_data.audits.minhash import band_recall, check_scheme, minhash_finder, scheme
 from dataflex_data.audits.pair_page import marked
 from dataflex_data.core.config import parse_config

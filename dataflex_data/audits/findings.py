@@ -1,0 +1,120 @@
+"""A finding: one pair of training row and benchmark item, and the table of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+
+import pyarrow as pa
+
+from dataflex_data.core.seeding import hex_id
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One pair of training row and benchmark item; the columns of ``findings.parquet``.
+
+    Attributes:
+        row_id: The row's id; file name and row number where the corpus has none.
+        source: Origin of the row, ``""`` where the corpus does not say.
+        file: Position of the row's file in the corpus.
+        row: Number of the row within its file, from 0.
+        benchmark: Name of the benchmark.
+        item_id: The item's id.
+        flagged: Whether the rule counts the row as contaminated by this item.
+        channel: The strongest channel that hit, ``"near"`` where none did.
+        channels: All channels that hit, strongest first.
+        jaccard: Jaccard similarity of the n-grams, template ones included.
+        containment: Share of the item's own n-grams that the row holds.
+        row_containment: Share of the row's n-grams that the item holds.
+        latex_jaccard: As ``jaccard``, in LaTeX canonical form.
+        latex_containment: As ``containment``, in LaTeX canonical form.
+        longest_run: Words of the longest run that both share.
+        item_words: Words of the item.
+        similarity: Edit similarity in [0, 1]; null where the texts are too long.
+        unique: Shared n-grams that no other item has.
+        shared: Shared n-grams that few other items have.
+        boilerplate: Shared n-grams that are template text.
+        overlap: The longest shared run, as words.
+        row_text: The row, cut at 20,000 characters.
+        item_text: The item, options included.
+        gated: The item's text must not be shown.
+    """
+
+    row_id: str
+    source: str
+    file: int
+    row: int
+    benchmark: str
+    item_id: str
+    flagged: bool
+    channel: str
+    channels: tuple[str, ...]
+    jaccard: float
+    containment: float
+    row_containment: float
+    latex_jaccard: float
+    latex_containment: float
+    longest_run: int
+    item_words: int
+    similarity: float | None
+    unique: int
+    shared: int
+    boilerplate: int
+    overlap: str
+    row_text: str
+    item_text: str
+    gated: bool
+
+    def redacted(self) -> Finding:
+        """Return the finding without any text that shows a gated item."""
+        if not self.gated:
+            return self
+        hidden = f"[gated, digest {hex_id('gated', self.item_text, length=12)}]"
+        return replace(self, overlap=hidden, row_text=hidden, item_text=hidden)
+
+
+def strength(finding: Finding) -> tuple[float, ...]:
+    """Return a sort key: flagged before not, then by how much of the item the row holds."""
+    return (
+        float(finding.flagged),
+        max(finding.containment, finding.latex_containment),
+        max(finding.jaccard, finding.latex_jaccard),
+        float(finding.longest_run),
+    )
+
+
+def findings_table(findings: Iterable[Finding]) -> pa.Table:
+    """Return findings as an Arrow table with one column per attribute."""
+    rows = [{**asdict(one), "channels": list(one.channels)} for one in findings]
+    return pa.Table.from_pylist(rows, schema=FINDINGS_SCHEMA)
+
+
+FINDINGS_SCHEMA = pa.schema(
+    [
+        ("row_id", pa.string()),
+        ("source", pa.string()),
+        ("file", pa.int32()),
+        ("row", pa.int64()),
+        ("benchmark", pa.string()),
+        ("item_id", pa.string()),
+        ("flagged", pa.bool_()),
+        ("channel", pa.string()),
+        ("channels", pa.list_(pa.string())),
+        ("jaccard", pa.float64()),
+        ("containment", pa.float64()),
+        ("row_containment", pa.float64()),
+        ("latex_jaccard", pa.float64()),
+        ("latex_containment", pa.float64()),
+        ("longest_run", pa.int32()),
+        ("item_words", pa.int32()),
+        ("similarity", pa.float64()),
+        ("unique", pa.int32()),
+        ("shared", pa.int32()),
+        ("boilerplate", pa.int32()),
+        ("overlap", pa.string()),
+        ("row_text", pa.string()),
+        ("item_text", pa.string()),
+        ("gated", pa.bool_()),
+    ]
+)
