@@ -42,8 +42,8 @@ _REFUSES = "refuses: NotImplementedError at the first reward"
 _HASHES = "grades the number after '####' in the last 300 characters: a boxed answer gets 0"
 _BOX = "grades the last \\boxed{} by comparing strings, for example 1/2 and 0.5 differ"
 _DAPO = (
-    "compares the text after 'Answer:', else the last \\boxed{}, in the last 300 characters; "
-    "returns -1 or 1"
+    "compares, as text, what follows the last 'Answer:' in the last 300 characters, and only where "
+    "there is none the last \\boxed{} in the last 100; returns -1 or 1"
 )
 _GEO = "grades the last \\boxed{} with mathruler and <think> tags, if mathruler is installed"
 _PRIME = "grades with prime_math, which uses sympy without a limit in time"

@@ -138,7 +138,9 @@ def test_stock_verl_refuses_what_we_say_it_refuses(name: str, route: routes.Rout
     ("name", "response", "score"),
     [
         ("openai/gsm8k", "so \\boxed{3}", 0.0),  # asks for ####
-        ("math_dapo", "so \\boxed{3}" + " " * 300, -1.0),  # looks at 300 characters only
+        ("math_dapo", "so \\boxed{3}" + " " * 100, -1.0),  # looks at 100 characters only
+        ("math_dapo", "Answer: three, that is \\boxed{3}", -1.0),  # prefers Answer:
+        ("aime_2024", "so \\boxed{3.0}", -1.0),  # compares strings
         ("lighteval/MATH", "so \\boxed{3.0}", 0.0),  # compares strings
     ],
 )
@@ -150,3 +152,22 @@ def test_stock_verl_loses_right_answers(name: str, response: str, score: float) 
     result = default_compute_score(name, response, "3")
     assert (result["score"] if isinstance(result, dict) else result) == score
     assert compute_score(name, response, "3")["score"] == 1.0
+
+
+@pytest.mark.verl
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "response"),
+    [
+        ("openai/gsm8k", "#### 3" + " " * 290),
+        ("math_dapo", "Answer: 3" + "\n" * 290),
+        ("math_dapo", "so \\boxed{3}" + " " * 90),  # falls back to a box
+        ("lighteval/MATH", "so \\boxed{3}" + " " * 400),
+    ],
+)
+def test_stock_verl_finds_answers_where_we_say_it_looks(name: str, response: str) -> None:
+    pytest.importorskip("verl")
+    from verl.utils.reward_score import default_compute_score
+
+    result = default_compute_score(name, response, "3")
+    assert (result["score"] if isinstance(result, dict) else result) == 1.0
