@@ -85,6 +85,7 @@ def simulate(
     from dataflex_data.samplers.simulation import simulate as run
     from dataflex_data.samplers.simulation_report import (
         SUMMARY_COLUMNS,
+        SUMMARY_KEYS,
         draw,
         summary_rows,
         trajectory_rows,
@@ -155,7 +156,7 @@ def simulate(
         terminal.print_json(
             {
                 "out": str(out),
-                "summary": [dict(zip(SUMMARY_COLUMNS, row, strict=True)) for row in rows],
+                "summary": [dict(zip(SUMMARY_KEYS, row, strict=True)) for row in rows],
                 "proportions": {
                     t.label: dict(zip(names, t.proportions_SD[-1].tolist(), strict=True))
                     for t in drawn

@@ -23,6 +23,8 @@ SUMMARY_COLUMNS = (
     "mean over steps",
     "regret at the end",
 )
+SUMMARY_KEYS = ("mixer", "solve_rate_end", "solve_rate_sd", "solve_rate_mean", "regret_end")
+"""The same for programs."""
 
 
 def summary_rows(

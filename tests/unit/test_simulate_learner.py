@@ -220,7 +220,12 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
     again = cli("simulate", *arguments)
     assert again.code == 2
     assert "--force" in again.err
-    assert cli("simulate", *arguments, "--force", "--no-plot", "--json").code == 0
+    told = cli("simulate", *arguments, "--force", "--no-plot", "--json")
+    assert told.code == 0
+    rows = json.loads(told.out)["summary"]
+    best = next(row for row in rows if row["mixer"] == "best fixed")
+    for row in rows:
+        assert row["regret_end"] == pytest.approx(best["solve_rate_end"] - row["solve_rate_end"])
     assert not (out / "trajectory.png").exists()
 
 
