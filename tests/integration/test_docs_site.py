@@ -79,6 +79,20 @@ def test_a_translation_has_the_same_headings_and_code(path: Path) -> None:
     assert chinese > 100
 
 
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md", "CONTRIBUTING.md"])
+def test_links_outside_the_site_lead_somewhere(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    targets = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+    assert targets
+    for target in targets:
+        path, _, anchor = target.partition("#")
+        assert (ROOT / path).exists(), target
+        if anchor:
+            titles = re.findall(r"^#+ (.+)$", (ROOT / path).read_text(encoding="utf-8"), re.M)
+            slugs = {re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles}
+            assert anchor in slugs, target
+
+
 def all_commands() -> list[tuple[str, list[str], set[str]]]:
     found = []
     for path in [*english_pages(), *chinese_pages()]:
