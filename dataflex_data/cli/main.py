@@ -11,13 +11,14 @@ import importlib
 import io
 import os
 import pkgutil
+import re
 import sys
 from typing import Annotated, Any
 
 import typer
 
 from dataflex_data import __version__, cli
-from dataflex_data.core.errors import DataflexError
+from dataflex_data.core.errors import DataflexError, did_you_mean
 
 # Whatever click typer runs on, its own or the package: the class that usage errors derive from.
 _UsageError: Any = next(
@@ -54,6 +55,18 @@ for _module in pkgutil.iter_modules(cli.__path__):
         importlib.import_module(f"{cli.__name__}.{_module.name}").register(app)
 
 
+def _near_verbs(error: Any) -> str:  # noqa: ANN401 - click's own or typer's
+    """Return which verbs may have been meant; ``""`` for another error, or where none is near."""
+    match = re.fullmatch(r"No such command '(.*)'\.", error.message)
+    if match is None:
+        return ""
+    known = error.ctx.command.list_commands(error.ctx)
+    begun = [name for name in known if name.startswith(f"{match[1]}-")]
+    if begun:
+        return f"Did you mean {' or '.join(map(repr, begun))}?"
+    return did_you_mean(match[1], known).removeprefix("; ").capitalize()
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run ``dfdata`` and exit; no traceback for an error that the user can mend."""
     for stream in (sys.stdout, sys.stderr):
@@ -63,6 +76,8 @@ def main(arguments: list[str] | None = None) -> None:
         code = app(arguments, prog_name="dfdata", standalone_mode=False)
     except _UsageError as error:
         error.show()
+        if near := _near_verbs(error):
+            typer.echo(near, err=True)
         sys.exit(2)
     except DataflexError as error:
         typer.echo(f"dfdata: error: {error}", err=True)

@@ -89,7 +89,9 @@ def sources(json: Json = False) -> None:
                 "repository": getattr(dataset, "repo_id", None),
                 "license": getattr(source, "license", None),
                 "params": {
-                    key: None if field.is_required() else str(field.default)
+                    key: None
+                    if field.is_required()
+                    else str(field.get_default(call_default_factory=True))
                     for key, field in fields.items()
                 },
                 "description": (source.__doc__ or "").strip().splitlines()[0].replace("`", ""),

@@ -74,7 +74,25 @@ def test_an_unknown_verb_is_usage(cli: Cli) -> None:
     result = cli("biuld")
     assert result.code == 2
     assert "biuld" in result.err
+    assert "Did you mean 'build'?" in result.err
     assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("audit", "x"), "Did you mean 'audit-contamination' or 'audit-duplicates'?"),
+        (("recipes", "lok"), "Did you mean 'lock'?"),
+    ],
+)
+def test_verbs_are_suggested_by_their_beginning_and_inside_a_group(
+    cli: Cli, words: tuple[str, ...], meant: str
+) -> None:
+    assert meant in cli(*words).err
+
+
+def test_a_default_that_is_made_is_listed_as_it_is(cli: Cli) -> None:
+    assert "Pydantic" not in cli("recipes", "sources", "--json").out
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
