@@ -322,7 +322,7 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
     rest = clause[match.end() :]
     if not rest.strip(" .\n)"):  # most answers end here
         return letter.upper(), ""
-    bracketed = clause[match.start()] in "([{"
+    bracketed = clause[match.start()] in "([{" or clause[match.end() - 1] in ")]"
     if _ARTICLE.match(rest) and not bracketed:
         follows = _plain(_first_line(rest))
         named = (

@@ -191,6 +191,7 @@ RIGHT_CHOICE = [
     "Answer: B. nucleus",
     "Answer: B) nucleus",
     "Answer: (B) nucleus",
+    "Answer: b) nucleus",
     "Answer: nucleus",
     "The answer is the nucleus.",
     "Answer B",

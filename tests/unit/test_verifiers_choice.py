@@ -44,6 +44,25 @@ def test_announcements(response: str, gold: str, score: int) -> None:
     assert choice.verify(response, gold, options=OPTIONS).score == score
 
 
+@pytest.mark.parametrize(
+    ("response", "letter"),
+    [
+        ("The answer is a mitochondria.", ""),
+        ("The answer is a ribosome.", "C"),
+        ("Answer: (a) mitochondria", "A"),
+        ("Answer: a) mitochondria", "A"),
+        ("The answer is A mitochondria", "A"),
+        ("The answer is A nucleus", ""),
+        ("The answer is A because mitochondria make it.", "A"),
+    ],
+)
+def test_an_article_is_no_letter(response: str, letter: str) -> None:
+    """Told in docs/verifiers.md: the small word before another is an article."""
+    options = ("mitochondria", "nucleus", "a ribosome", "cell wall")
+    won = [gold for gold in "ABCD" if choice.verify(response, gold, options=options).score]
+    assert won == list(letter)
+
+
 def test_a_gold_text_stands_for_its_letter() -> None:
     """ZebraLogic's golds are texts out of a list."""
     extra = {"options": ["stew", "grilled cheese", "pizza"]}
