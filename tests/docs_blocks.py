@@ -121,7 +121,7 @@ def shows(shown: str, output: str) -> bool:
     return re.fullmatch("".join(parts), text) is not None
 
 
-def run_block(block: Block, folder: Path) -> list[str]:
+def run_block(block: Block, folder: Path, *, renew: bool = False) -> list[str]:
     """Run one block in ``folder``; what went wrong, if anything."""
     if block.title:
         target = folder / block.title
@@ -138,7 +138,19 @@ def run_block(block: Block, folder: Path) -> list[str]:
         problems += [f"$ {command}\n{problem}" for problem in _failed(done)]
         if not shows(shown, done.stdout):
             problems.append(f"$ {command}\nprints\n{done.stdout}\nbut the page shows\n{shown}")
+            if renew:
+                printed = "".join(f"{line}\n" for line in lines_of(done.stdout))
+                _renew(block, f"$ {command}\n{shown}", f"$ {command}\n{printed}")
     return problems
+
+
+def _renew(block: Block, shown: str, printed: str) -> None:
+    """Write what a command prints into the page and its translation, nothing left out."""
+    page = ROOT / block.page
+    for path in (page, page.with_name(page.name.replace(".md", ".zh.md"))):
+        if path.exists():
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(shown, printed, 1), encoding="utf-8")
 
 
 def _failed(done: subprocess.CompletedProcess[str]) -> list[str]:
