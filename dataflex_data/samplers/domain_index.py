@@ -181,14 +181,16 @@ def _from_ranges(
     for name, size in size_by_domain.items():
         if not isinstance(name, str) or not name.strip():
             raise InputDataError(f"a domain needs a name, got {name!r}")
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        if isinstance(size, bool) or not isinstance(size, int | np.integer):
+            raise InputDataError(f"rows of domain {name!r} must be a whole number, got {size!r}")
+        if size < 1:
             raise InputDataError(
                 f"domain {name!r} has {size!r} rows; a domain without rows cannot be sampled: "
                 "leave it out"
             )
     given = list(size_by_domain)
-    ends = np.cumsum(list(size_by_domain.values()))
-    starts = dict(zip(given, (ends - list(size_by_domain.values())).tolist(), strict=True))
+    given_sizes = np.array(list(size_by_domain.values()), dtype=np.int64)
+    starts = dict(zip(given, (np.cumsum(given_sizes) - given_sizes).tolist(), strict=True))
     names = tuple(sorted(given))
     _check_names(names, domains)
     sizes = np.array([size_by_domain[name] for name in names], dtype=np.int64)

@@ -109,6 +109,8 @@ class DataFlexSampler(Sampler[int]):
             mixer = build_mixer(mixer, mixer_params, index.names, seed)
         elif mixer_params is not None:
             raise InputDataError("mixer_params belong to a mixer given by name; drop one of them")
+        elif not isinstance(mixer, Mixer):
+            raise InputDataError(f"mixer must be a name or a Mixer, got {mixer!r}")
         rules = SteeringRules(warmup_steps, update_every, max_ahead, inert_after, on_inert)
         self.stream = MixtureStream(
             index,
@@ -250,7 +252,8 @@ class DataFlexSampler(Sampler[int]):
                 ``on_change="adapt"``) of other data, batch size or mixer; or a batch that was open
                 cannot be shared by this number of ranks.
         """
-        offset = state_dict.get("open", [0])[0] if isinstance(state_dict, Mapping) else 0
+        opened = state_dict.get("open") if isinstance(state_dict, Mapping) else None
+        offset = opened[0] if isinstance(opened, Sequence) and opened else 0
         if isinstance(offset, int) and (self.batch_size - offset) % self.world_size:
             raise StateError(
                 f"the state was saved {offset} rows into a batch of {self.batch_size}; the "

@@ -6,8 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from dataflex_data.core.errors import StateError
 from dataflex_data.core.seeding import hex_id
+from dataflex_data.core.simplex import MAX_BATCH, UNIT, FloatArray
 from dataflex_data.samplers.domain_index import DomainIndex
 from dataflex_data.samplers.draws import DrawState
 from dataflex_data.samplers.mixer import Mixer
@@ -52,21 +55,62 @@ def position_of(state: Mapping[str, Any], index: DomainIndex) -> Position:
     A domain that is as it was goes on where it stood; a new one begins its first epoch and is owed
     nothing; one whose rows changed begins its next epoch; what a removed one was owed, or owed the
     others, goes to all by equal parts.
+
+    Raises:
+        StateError: A number in it is none that a sampler can have saved.
     """
     saved: Mapping[str, Any] = state["domains"]
+    _check(_is_count(state["step"]), f"its step is {state['step']!r}")
+    total = sum(row[2] for row in saved.values())
+    _check(total == 0, f"what its domains are owed sums to {total!r}, not to 0")
     draws: list[DrawState] = []
     deficit: list[int] = []
-    for name, digest in zip(index.names, index.digest_by_domain, strict=True):
+    columns = (index.names, index.digest_by_domain, index.sizes_D.tolist())
+    for name, digest, size in zip(*columns, strict=True):
         epoch, place, owed, *waiting = saved.get(name, (0, 0, 0))
         if name in saved and state["digests"][name] != digest:
             epoch, place, waiting = epoch + (place > 0), 0, []
-        draws.append((int(epoch), int(place), tuple(waiting[0]) if waiting else ()))
+        rows = tuple(waiting[0]) if waiting else ()
+        told = f"domain {name!r} of {size} rows stands at {saved.get(name)!r}"
+        _check(_is_count(epoch) and _is_count(place) and place <= size, told)
+        _check(all(_is_count(row) and row < size for row in rows), told)
+        _check(len(set(rows)) == len(rows) <= place, told)
+        _check(abs(owed) <= MAX_BATCH * UNIT, told)
+        draws.append((epoch, place, rows))
         deficit.append(int(owed))
     orphaned = -sum(deficit)
     parts = [orphaned // len(deficit)] * len(deficit)
     parts[0] += orphaned - sum(parts)
     deficit = [owed + part for owed, part in zip(deficit, parts, strict=True)]
     return Position(int(state["step"]), draws, deficit)
+
+
+def opened_of(
+    state: Mapping[str, Any], index: DomainIndex, batch_size: int
+) -> tuple[int, FloatArray] | None:
+    """Return, of a batch that was open, the rows handed out and its proportions.
+
+    Raises:
+        StateError: A number in it is none that a sampler can have saved.
+    """
+    if "open" not in state:
+        return None
+    offset, proportions = state["open"]
+    told = f"of a batch of {batch_size} rows {offset!r} had been handed out"
+    _check(_is_count(offset) and offset < batch_size, told)
+    p = np.array(proportions, dtype=np.float64)
+    fits = p.shape == index.sizes_D.shape and bool(np.all(p >= 0)) and abs(p.sum() - 1) < 1e-6
+    _check(fits, f"a batch was open with the proportions {proportions!r}")
+    return offset, p
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _check(holds: bool, told: str) -> None:
+    if not holds:
+        raise StateError(f"the saved state is damaged: {told}")
 
 
 def check_ours(state: object, seed: int) -> Mapping[str, Any]:

@@ -31,6 +31,7 @@ from dataflex_data.samplers.state import (
     changes,
     check_ours,
     identity,
+    opened_of,
     position_of,
     position_state,
 )
@@ -371,10 +372,7 @@ class MixtureStream:
             same_batches = (
                 ours["batch_size"] == self.batch_size and ours["digests"] == here["digests"]
             )
-            resumed = None
-            if "open" in ours and same_batches:
-                offset, opened = ours["open"]
-                resumed = (int(offset), np.array(opened, dtype=np.float64))
+            resumed = opened_of(ours, self.index, self.batch_size) if same_batches else None
             steering = self._fresh_steering(self.mixer)
             if list(ours["mixer"]) == here["mixer"] and "steering" in ours:
                 steering.load_state_dict(ours["steering"], same_batches=same_batches)

@@ -63,6 +63,15 @@ def test_a_category_that_no_row_has_is_no_domain() -> None:
         DomainIndex.build(gap)
 
 
+def test_rows_per_domain_as_numpy_counts_them() -> None:
+    counted = dict(zip("ab", np.bincount([0, 0, 1]), strict=True))
+    assert DomainIndex.build(counted).digest == DomainIndex.build({"a": 2, "b": 1}).digest
+    with pytest.raises(
+        InputDataError, match=r"rows of domain 'a' must be a whole number, got 2\.5"
+    ):
+        DomainIndex.build({"a": 2.5})
+
+
 def test_a_dictionary_with_a_value_twice_or_none() -> None:
     codes = pa.array([0, 1, 2, 0], pa.int32())
     twice = DomainIndex.build(pa.DictionaryArray.from_arrays(codes, ["a", "b", "a"]))
@@ -315,6 +324,35 @@ def test_states_that_are_not_ours() -> None:
         make_stream("reward_gap").load_state_dict(state)
     with pytest.raises(StateError, match="kind 'list'"):
         make_stream("reward_gap").load_state_dict([])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"step": -5}, "its step is -5"),
+        ({"step": "x"}, "its step is 'x'"),
+        ({"domains": {"a": [0, 99, 0], "b": [0, 0, 0]}}, r"'a' of 40 rows stands at \[0, 99, 0\]"),
+        ({"domains": {"a": [-1, 3, 0], "b": [0, 0, 0]}}, r"stands at \[-1, 3, 0\]"),
+        ({"domains": {"a": [0.5, 3, 0], "b": [0, 0, 0]}}, r"stands at \[0.5, 3, 0\]"),
+        ({"domains": {"a": [0, 3, 5], "b": [0, 0, 0]}}, "owed sums to 5, not to 0"),
+        ({"domains": {"a": [0, 3, 10**20], "b": [0, 0, -(10**20)]}}, "'a' of 40 rows stands at"),
+        ({"domains": {"a": [0, 3, 0, [77]], "b": [0, 0, 0]}}, r"stands at \[0, 3, 0, \[77\]\]"),
+        ({"domains": {"a": [0, 3, 0, [1, 1]], "b": [0, 0, 0]}}, "'a' of 40 rows stands at"),
+        ({"open": [16, [0.5, 0.5]]}, "of a batch of 16 rows 16 had been handed out"),
+        ({"open": [-1, [0.5, 0.5]]}, "16 rows -1 had been"),
+        ({"open": [2, [0.5]]}, r"open with the proportions \[0.5\]"),
+        ({"open": [2, [float("nan"), 0.5]]}, "open with the proportions"),
+        ({"open": [2, [0.5, 0.6]]}, "open with the proportions"),
+        ({"open": 3}, "the saved state is damaged"),
+    ],
+)
+def test_states_with_numbers_that_none_can_have_saved(change: dict[str, Any], message: str) -> None:
+    stream = make_stream("static", {}, sizes={"a": 40, "b": 40})
+    stream.next_batch()
+    before = stream.state_dict()
+    with pytest.raises(StateError, match=message):
+        stream.load_state_dict({**before, **change})
+    assert stream.state_dict() == before
 
 
 def test_data_that_changed_under_the_state() -> None:
