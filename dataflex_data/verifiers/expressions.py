@@ -102,35 +102,45 @@ def _as_fraction(match: re.Match[str]) -> str:
     return f"({{{top}}}/{{{bottom}}})"
 
 
+_NOTHING = [""] * 5
+
+
 class _Reader:
     """Recursive descent over the tokens of one expression."""
 
     def __init__(self, text: str) -> None:
-        self.tokens: list[tuple[str, str, bool]] = []  # kind, text, follows a space
+        self.kinds: list[str] = []
+        self.texts: list[str] = []
+        self.spaced: list[bool] = []  # whether the token follows a space
         at, end = 0, len(text.rstrip())
         while at < end:
             match = _TOKEN.match(text, at)
             if match is None:
                 raise Unreadable("symbols", f"it holds {text[at:].strip()[:1]!r}")
             kind = match.lastgroup or ""
-            self.tokens.append((kind, match.group(kind), text[at].isspace()))
+            self.kinds.append(kind)
+            self.texts.append(match[kind])
+            self.spaced.append(text[at].isspace())
             at = match.end()
+        self.length = len(self.texts)
+        self.kinds += _NOTHING  # so that looking ahead needs no care
+        self.texts += _NOTHING
         self.at = 0
         self.depth = 0
 
     def whole(self) -> Value:
-        if not self.tokens:
+        if not self.length:
             raise Unreadable("empty", "it is empty")
         value = self.sum()
-        if self.at != len(self.tokens):
+        if self.at != self.length:
             raise Unreadable("syntax", f"it does not parse at {self.peek()!r}")
         return value
 
     def peek(self, ahead: int = 0) -> str:
-        return self.tokens[self.at + ahead][1] if self.at + ahead < len(self.tokens) else ""
+        return self.texts[self.at + ahead]
 
     def kind(self, ahead: int = 0) -> str:
-        return self.tokens[self.at + ahead][0] if self.at + ahead < len(self.tokens) else ""
+        return self.kinds[self.at + ahead]
 
     def take(self, wanted: str = "") -> str:
         token = self.peek()
@@ -171,7 +181,7 @@ class _Reader:
             elif self.starts_a_factor():
                 if slashed:
                     raise Unreadable("two_readings", "a product after a slash reads two ways")
-                if self.kind() == "number" and self.tokens[self.at - 1][0] == "number":
+                if self.kind() == "number" and self.kinds[self.at - 1] == "number":
                     raise Unreadable("syntax", "two numbers stand side by side")
                 value = multiply(value, self.power())
             else:
@@ -199,7 +209,7 @@ class _Reader:
                 return None
         elif (
             self.kind(1) == "number"
-            and self.tokens[self.at + 1][2]
+            and self.spaced[self.at + 1]
             and self.peek(2) == "/"
             and self.kind(3) == "number"
             and self.peek(1).isdigit()
@@ -227,9 +237,9 @@ class _Reader:
         return value if isinstance(value, int) else None
 
     def starts_a_factor(self) -> bool:
-        token = self.peek()
+        token = self.texts[self.at]
         return (
-            self.kind() in _STARTS
+            self.kinds[self.at] in _STARTS
             or token in {"(", "[", "{"}
             or (token.startswith("\\") and token not in _PRODUCT and token != "\\div")
         )
@@ -265,12 +275,12 @@ class _Reader:
         if self.peek() == "{":
             return self.group("{", "}")
         if self.kind() == "number":
-            text, follows = self.peek(), self.tokens[self.at][2]
+            text = self.peek()
             if not text.isdigit():
                 raise Unreadable("two_readings", "a command's argument without braces")
             rest = text[1:]
             if rest:
-                self.tokens[self.at] = ("number", rest, follows)
+                self.texts[self.at] = rest
             else:
                 self.at += 1
             return int(text[0])
@@ -302,7 +312,7 @@ class _Reader:
             self.at += 1
             top = self.argument()
             bottom = self.argument()
-            if self.kind() == "number" and self.tokens[self.at - 1][1] != "}":
+            if self.kind() == "number" and self.texts[self.at - 1] != "}":
                 raise Unreadable("two_readings", "a fraction without braces reads two ways")
             return divide(top, bottom)
         if token == "\\sqrt":
@@ -322,12 +332,10 @@ class _Reader:
             return symbol(name)
         self.at += 1
         if self.peek() == "{":
-            close = next(
-                (at for at in range(self.at, len(self.tokens)) if self.tokens[at][1] == "}"), None
-            )
+            close = next((at for at in range(self.at, self.length) if self.texts[at] == "}"), None)
             if close is None:
                 raise Unreadable("syntax", "it lacks '}'")
-            subscript = "".join(token for _, token, _ in self.tokens[self.at + 1 : close])
+            subscript = "".join(self.texts[self.at + 1 : close])
             self.at = close + 1
         else:
             subscript = self.take()

@@ -91,6 +91,8 @@ def compare(answer: str, gold: str, symbolic: bool = False) -> Verdict:
             return Verdict(1.0, answer, f"it equals the gold answer as {_NAMES[step]}", step)
         return Verdict(0.0, answer, f"it is not equal to {gold}", step)
     form = read_gold(gold)
+    if not isinstance(form, Unreadable) and wanted and "or" in answer and _names_several(answer):
+        return _different(answer, form, _SEVERAL, gold)
     why: Unreadable | None = None
     try:
         found = read_answer(answer, True)
@@ -116,6 +118,21 @@ def compare(answer: str, gold: str, symbolic: bool = False) -> Verdict:
             0.0, answer, f"the gold answer is only compared as text: {form.detail}", "spelling"
         )
     return _different(answer, form, found, gold)
+
+
+def _names_several(answer: str) -> bool:
+    """Return whether an answer is plain numbers with "or" between them that differ."""
+    if "," in answer:
+        return False
+    found = [written_ratio(part) for part in _TEXT_OR.split(answer)]
+    known = [ratio for ratio in found if ratio is not None]
+    return len(known) == len(found) and any(
+        top * known[0][1] != known[0][0] * bottom for top, bottom in known
+    )
+
+
+_TEXT_OR = re.compile(r"\s*(?:\\text\s*\{\s*or\s*\}|(?<![A-Za-z\\])or(?![A-Za-z]))\s*")
+_SEVERAL = Group("list", ())
 
 
 @lru_cache(maxsize=65536)
