@@ -65,3 +65,9 @@ def write_results(name: str, results: Any) -> None:  # noqa: ANN401 - plain JSON
     text = json.dumps(record, indent=2) + "\n"
     (RESULTS / f"{name}.json").write_text(text)
     print(text)
+    write_table()
+
+
+def write_table() -> None:
+    """Make the table of README.md anew; call it after writing results."""
+    subprocess.run([sys.executable, str(RESULTS.parent / "table.py")], check=True)

@@ -26,6 +26,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from _common import write_table
 from reasoning_gym import create_dataset
 
 from dataflex_data.builders.knights.generate import PuzzlePlan, draw, generate, put_into_words
@@ -122,6 +123,7 @@ def main() -> None:
         },
         RESULTS,
     )
+    write_table()
     print(json.dumps({"written": str(RESULTS)}))
 
 
