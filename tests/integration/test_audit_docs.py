@@ -20,7 +20,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_page_names_every_column_and_channel() -> None:
     from dataflex_data.audits.comparison import CHANNELS
-    from dataflex_data.audits.contamination import FINDINGS_SCHEMA
+    from dataflex_data.audits.findings import FINDINGS_SCHEMA
 
     page = PAGE.read_text(encoding="utf-8")
     assert [name for name in (*FINDINGS_SCHEMA.names, *CHANNELS) if f"`{name}`" not in page] == []
