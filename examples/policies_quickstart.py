@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -39,12 +40,11 @@ def made_up_batch(step: int, prompts: int = 16, group_size: int = 5) -> RolloutB
 def control_of(ledger: Path) -> dict[str, object]:
     return {
         "mechanism": "select",
-        "scorer": {"name": "group_solve_rate"},
         "actuator": {"name": "matched_random", "params": {"ledger": str(ledger)}},
     }
 
 
-def run(config: dict[str, object], path: Path, steps: int = 3) -> None:
+def run(config: Mapping[str, object], path: Path, steps: int = 3) -> None:
     policies = load_policies(config, Host(adv_estimator="grpo", group_size=5), "token-mean")
     with Ledger(path, {"policy": path.stem}) as ledger:
         for step in range(steps):

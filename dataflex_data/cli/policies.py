@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dataflex_data.cli._options import Json
 
+if TYPE_CHECKING:
+    from dataflex_data.integrations.verl.settings import RunSettings
+    from dataflex_data.policies.catalogue import Entry
+    from dataflex_data.policies.engine import Policies
+
+_KINDS = (
+    ("scorer", "Scorers", "reads"),
+    ("selector", "Selectors", "scores of"),
+    ("reweighter", "Reweighters", "scores of"),
+    ("mixer", "Mixers", "signal"),
+)
+_NARROW = 100  # columns of a terminal below which tables have two columns
+# Keys of the block that only one mechanism has a use for.
+_ONLY_FOR = {"mix": ("max_epochs", "on_inert", "on_change"), "select": ("mode",)}
+
+Imports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        metavar="MODULE|FILE.py",
+        help="A module or file that registers components of your own. Repeatable.",
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the verb to ``app``."""
     verbs = typer.Typer(
-        help="List, show and check data policies: presets, scorers, selectors, reweighters.",
+        help="List, show and check data policies: presets and the components they are made of.",
         invoke_without_command=True,
     )
     verbs.callback()(list_policies)
@@ -23,34 +48,25 @@ def register(app: typer.Typer) -> None:
     app.add_typer(verbs, name="policies")
 
 
-def list_policies(context: typer.Context, json: Json = False) -> None:
+def list_policies(context: typer.Context, imports: Imports = None, json: Json = False) -> None:
     """List the presets and the registered components."""
+    _import(imports)
     if context.invoked_subcommand is not None:
         return
-    from dataflex_data.policies.catalogue import entries
     from dataflex_data.policies.presets import PRESETS
-    from dataflex_data.reporting.terminal import print_json, print_table
+    from dataflex_data.reporting.terminal import print_json
+    from dataflex_data.scheduling import entries
 
+    found = list(entries())
     if json:
         print_json(
             {
                 "presets": [_preset_plain(name) for name in PRESETS],
-                "components": [
-                    {
-                        "kind": entry.kind,
-                        "name": entry.name,
-                        "summary": entry.summary,
-                        "reads": list(entry.reads),
-                        "parameters": _plain(entry.parameters),
-                        "needs_groups": entry.needs_groups,
-                        "timing": entry.timing,
-                    }
-                    for entry in entries()
-                ],
+                "components": [_entry_plain(entry) for entry in found],
             }
         )
         return
-    print_table(
+    _table(
         "Presets (dfdata policies show NAME)",
         ["name", "mechanism", "scorer", "actuator", "what it does"],
         [
@@ -64,42 +80,38 @@ def list_policies(context: typer.Context, json: Json = False) -> None:
             for preset in PRESETS.values()
         ],
     )
-    found = list(entries())
-    for kind, title in (
-        ("scorer", "Scorers"),
-        ("selector", "Selectors"),
-        ("reweighter", "Reweighters"),
-    ):
-        print_table(
-            title,
-            ["name", "reads" if kind == "scorer" else "scores of", "groups", "what it does"],
-            [
-                [entry.name, ", ".join(entry.reads) or "-", entry.needs_groups, entry.summary]
-                for entry in found
-                if entry.kind == kind
-            ],
-        )
+    for kind, title, reads in _KINDS:
+        rows = [
+            [entry.name, ", ".join(entry.reads) or "-", entry.needs_groups, entry.summary]
+            for entry in found
+            if entry.kind == kind
+        ]
+        columns = ["name", reads, "groups", "what it does"]
+        if kind == "mixer":
+            columns, rows = ["name", reads, "what it does"], [[*row[:2], row[3]] for row in rows]
+        _table(title, columns, rows)
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="A preset or component.")], json: Json = False
+    name: Annotated[str, typer.Argument(help="A preset or component.")],
+    imports: Imports = None,
+    json: Json = False,
 ) -> None:
     """Show a preset as the block to write, and a component with its parameters."""
     import yaml
 
     from dataflex_data.policies.catalogue import find
     from dataflex_data.policies.presets import PRESETS
-    from dataflex_data.reporting.terminal import console, print_json, print_table
+    from dataflex_data.reporting.terminal import console, print_json
+    from dataflex_data.scheduling import entries
 
-    components = find(name, PRESETS)
+    _import(imports)
+    components = find(name, list(entries()), PRESETS)
     if json:
         print_json(
             {
                 "preset": _preset_plain(name) if name in PRESETS else None,
-                "components": [
-                    {"kind": entry.kind, "text": entry.text, "parameters": _plain(entry.parameters)}
-                    for entry in components
-                ],
+                "components": [{**_entry_plain(entry), "text": entry.text} for entry in components],
             }
         )
         return
@@ -116,37 +128,134 @@ def show(
     for entry in components:
         target.print(f"{entry.kind.capitalize()} {entry.name}")
         target.print(entry.text)
-        print_table(
+        if not entry.parameters:
+            target.print("\nNo parameters.\n")
+            continue
+        _table(
             f"Parameters of the {entry.kind}",
-            ["parameter", "default"],
-            [[key, str(value)] for key, value in entry.parameters.items()],
+            ["parameter", "values", "default", "meaning"],
+            [
+                [
+                    parameter.name,
+                    parameter.values,
+                    "(required)" if parameter.required else _written(parameter.default),
+                    parameter.meaning,
+                ]
+                for parameter in entry.parameters
+            ],
         )
 
 
 def check(
-    file: Annotated[Path, typer.Argument(help="YAML with a `dataflex` block, or the block alone.")],
+    file: Annotated[
+        Path, typer.Argument(help="YAML with a `dataflex` block among others, or the block alone.")
+    ],
     adv_estimator: Annotated[
-        str | None, typer.Option(help="verl's algorithm.adv_estimator, such as grpo or gae.")
+        str | None,
+        typer.Option(
+            help="verl's algorithm.adv_estimator, such as grpo or gae; one of your own as "
+            "custom:NAME. The file's, where it has one."
+        ),
     ] = None,
-    group_size: Annotated[int | None, typer.Option(help="Responses per prompt.")] = None,
-    loss_agg_mode: Annotated[str, typer.Option(help="verl's loss_agg_mode.")] = "token-mean",
+    group_size: Annotated[
+        int | None, typer.Option(min=1, help="Responses per prompt. The file's, where it has one.")
+    ] = None,
+    loss_agg_mode: Annotated[
+        str | None,
+        typer.Option(help="verl's loss_agg_mode. The file's, where it has one; else token-mean."),
+    ] = None,
+    imports: Imports = None,
 ) -> None:
-    """Refuse a configuration that cannot work, with every reason, before a GPU is rented."""
-    from dataflex_data.core.config import load_yaml
-    from dataflex_data.policies.checks import Host
-    from dataflex_data.policies.engine import load_policies
-    from dataflex_data.reporting.terminal import console
+    """Refuse a configuration that cannot work, with every reason, before a GPU is rented.
 
+    Looks at the `dataflex` block: mixer, selectors, reweighters. How they fit the rest of a verl
+    run is for `dfdata doctor`.
+    """
+    from dataflex_data.core.config import load_yaml
+    from dataflex_data.core.errors import ConfigError
+    from dataflex_data.integrations.verl.checks import get
+    from dataflex_data.integrations.verl.settings import run_settings
+    from dataflex_data.policies.checks import Host, estimator_named
+    from dataflex_data.reporting.terminal import console, note
+    from dataflex_data.scheduling import load_policies
+
+    _import(imports)
     data = load_yaml(file)
-    block = data["dataflex"] if set(data) == {"dataflex"} else data
-    policies = load_policies(
-        block, Host(adv_estimator=adv_estimator, group_size=group_size), loss_agg_mode, str(file)
+    block, rest = _block(data, str(file))
+    size = group_size or get(rest, "actor_rollout_ref.rollout.n")
+    estimator = estimator_named(adv_estimator) or get(rest, "algorithm.adv_estimator")
+    mode = loss_agg_mode or get(rest, "actor_rollout_ref.actor.loss_agg_mode") or "token-mean"
+    host = Host(
+        adv_estimator=estimator if isinstance(estimator, str) else None,
+        group_size=size if isinstance(size, int) else None,
     )
+    try:
+        settings = run_settings(block)
+    except ConfigError as error:
+        raise ConfigError(str(file), error.problems) from None
+    policies = load_policies(settings, host, str(mode), str(file))
     steps = [f"mix with {policies.mix.actuator.name}"] if policies.mix else []
     for active in policies.active:
         scorer = f" on {active.scorer.name}" if active.scorer else ""
         steps.append(f"{active.spec.mechanism} with {active.actuator.name}{scorer}")
     console().print(f"{file}: good: {', then '.join(steps) or 'no policy (baseline)'}")
+    for remark in _remarks(settings, policies):
+        note(f"note: {remark}")
+    if rest:
+        note(f"note: the rest of the file was not looked at: dfdata doctor --config {file}")
+
+
+def _block(data: Mapping[str, Any], where: str) -> tuple[Any, Mapping[str, Any]]:
+    """Return the ``dataflex`` block of a file, and what stands beside it."""
+    from dataflex_data.core.errors import ConfigError, near_matches
+    from dataflex_data.integrations.verl.settings import RunSettings
+
+    if "dataflex" in data:
+        return data["dataflex"], {key: value for key, value in data.items() if key != "dataflex"}
+    known = {*RunSettings.model_fields, "preset"}
+    if data and not any(key in known or near_matches(str(key), known) for key in data):
+        near = [key for key in data if len(key) > 5 and near_matches(key, ["dataflex"])]
+        hint = f"; is {near[0]!r} to be `dataflex`?" if near else ""
+        raise ConfigError(where, [f"has no `dataflex` block, nor any key of one{hint}"])
+    return data, {}
+
+
+def _remarks(settings: RunSettings, policies: Policies) -> Iterator[str]:
+    yield from policies.remarks
+    mechanisms = {spec.mechanism for spec in settings.specs}
+    for mechanism, keys in _ONLY_FOR.items():
+        idle = [key for key in keys if key in settings.model_fields_set]
+        if idle and mechanism not in mechanisms:
+            yield f"{', '.join(f'`{key}`' for key in idle)} has no effect without {mechanism}"
+
+
+def _import(names: Sequence[str] | None) -> None:
+    from dataflex_data.core.plugins import import_component_file
+
+    for name in names or ():
+        import_component_file(name)
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table; on a narrow terminal with two columns, so that words stay whole."""
+    from dataflex_data.reporting.terminal import console, print_table
+
+    if console().width >= _NARROW:
+        print_table(title, columns, rows)
+        return
+    folded = []
+    for first, *middle, last in rows:
+        facts = [
+            f"{column}: {_fact(value)}"
+            for column, value in zip(columns[1:-1], middle, strict=True)
+            if value is not None
+        ]
+        folded.append([first, "\n".join([*([str(last)] if last else []), *facts])])
+    print_table(title, [columns[0], columns[-1]], folded)
+
+
+def _fact(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _preset_plain(name: str) -> dict[str, Any]:
@@ -159,6 +268,29 @@ def _preset_plain(name: str) -> dict[str, Any]:
         "note": preset.note,
         "config": _plain(preset.config),
     }
+
+
+def _entry_plain(entry: Entry) -> dict[str, Any]:
+    return {
+        "kind": entry.kind,
+        "name": entry.name,
+        "summary": entry.summary,
+        "reads": list(entry.reads),
+        "parameters": [_plain(dataclasses.asdict(one)) for one in entry.parameters],
+        "needs_groups": entry.needs_groups,
+        "timing": entry.timing,
+    }
+
+
+def _written(value: Any) -> str:  # noqa: ANN401 - a default of any plain type
+    """Return a default as one writes it in YAML."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "-"}[value]
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_written(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_written, value)) + "]"
+    return str(value)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - configuration values are of any plain type

@@ -108,7 +108,7 @@ def distinct_ids(values: Names, n: int) -> npt.NDArray[Any]:
         twice = int(np.argmax(counts > 1))
         at = int(np.flatnonzero(number_B == twice)[0])
         raise InputDataError(
-            f"ids: {array[at]!r} stands for {counts[twice]} responses; an id belongs to one"
+            f"ids: '{array[at]}' stands for {counts[twice]} responses; an id belongs to one"
         )
     return array
 

@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic_core import PydanticUndefined
-
 from dataflex_data.core.errors import UnknownNameError, did_you_mean
+from dataflex_data.core.parameters import Parameter, parameters_of, type_name
 from dataflex_data.policies.component import REWEIGHTERS, SCORERS, SELECTORS
 
 
@@ -18,12 +17,12 @@ class Entry:
     """One registered component.
 
     Attributes:
-        kind: ``scorer``, ``selector`` or ``reweighter``.
+        kind: ``scorer``, ``selector``, ``reweighter`` or ``mixer``.
         name: Registry name.
         summary: First line of its docstring.
         text: The whole docstring.
-        reads: Fields, or granularities of scores, that it reads.
-        parameters: Default by name, `REQUIRED` where there is none.
+        reads: Fields, granularities of scores, or the signal, that it reads.
+        parameters: In the order in which they are told.
         needs_groups: Whether it needs several responses per prompt.
         timing: When it acts.
     """
@@ -33,43 +32,60 @@ class Entry:
     summary: str
     text: str
     reads: tuple[str, ...]
-    parameters: dict[str, Any]
+    parameters: tuple[Parameter, ...]
     needs_groups: bool
     timing: str
 
 
-REQUIRED = "(required)"
-
-
 def entries() -> Iterator[Entry]:
-    """Yield all registered components, scorers first."""
+    """Yield all registered scorers, selectors and reweighters."""
     for registry in (SCORERS, SELECTORS, REWEIGHTERS):
         registry_: Any = registry
         for name, kind in registry_.items():
-            text = inspect.cleandoc(kind.__doc__ or "")
             reads = kind.requires if registry_ is SCORERS else kind.granularities
-            yield Entry(
-                kind=registry_.kind,
-                name=name,
-                summary=text.splitlines()[0] if text else "",
-                text=text,
-                reads=tuple(reads),
-                parameters=_parameters(kind),
+            yield entry(
+                registry_.kind,
+                name,
+                kind,
+                tuple(reads),
                 needs_groups=kind.needs_groups,
                 timing=getattr(kind, "timing", "post_advantage"),
             )
 
 
-def find(name: str, presets: Collection[str] = ()) -> list[Entry]:
+def entry(
+    kind: str,
+    name: str,
+    component: type[Any],
+    reads: tuple[str, ...],
+    *,
+    needs_groups: bool,
+    timing: str,
+) -> Entry:
+    """Return what is told of a component's class."""
+    # A class without a docstring of its own would be told of by its base's.
+    text = inspect.cleandoc(component.__dict__.get("__doc__") or "")
+    return Entry(
+        kind=kind,
+        name=name,
+        summary=text.splitlines()[0] if text else "",
+        text=text,
+        reads=reads,
+        parameters=tuple(_parameters(component)),
+        needs_groups=needs_groups,
+        timing=timing,
+    )
+
+
+def find(name: str, among: Collection[Entry], presets: Collection[str] = ()) -> list[Entry]:
     """Return the components of that name: one of each kind at most, none for a preset's alone.
 
     Raises:
         UnknownNameError: The name is neither a component's nor one of ``presets``.
     """
-    all_entries = list(entries())
-    found = [entry for entry in all_entries if entry.name == name]
+    found = [entry for entry in among if entry.name == name]
     if not found and name not in presets:
-        known = sorted({entry.name for entry in all_entries} | set(presets))
+        known = sorted({entry.name for entry in among} | set(presets))
         raise UnknownNameError(
             f"{name!r} is neither a preset nor a component{did_you_mean(name, known)} "
             "(list: dfdata policies)"
@@ -77,17 +93,25 @@ def find(name: str, presets: Collection[str] = ()) -> list[Entry]:
     return found
 
 
-def _parameters(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any component class
-    if kind.Params is not None:
-        return {
-            name: REQUIRED
-            if field.default is PydanticUndefined and field.default_factory is None
-            else field.get_default(call_default_factory=True)
-            for name, field in kind.Params.model_fields.items()
-        }
-    return {
-        parameter.name: REQUIRED if parameter.default is parameter.empty else parameter.default
-        for parameter in inspect.signature(kind.__init__).parameters.values()
-        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        and parameter.name not in ("self", "params", "scorer")
-    }
+def _parameters(component: type[Any]) -> Iterator[Parameter]:
+    if component.Params is not None:
+        yield from parameters_of(component.Params)
+        return
+    try:
+        signature = inspect.signature(component.__init__, eval_str=True)
+    except NameError:  # annotations that are imported for type checkers only
+        signature = inspect.signature(component.__init__)
+    for parameter in signature.parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            continue
+        if parameter.name in ("self", "params", "scorer"):
+            continue
+        required = parameter.default is parameter.empty
+        annotation = Any if parameter.annotation is parameter.empty else parameter.annotation
+        yield Parameter(
+            parameter.name,
+            type_name(annotation),
+            required,
+            None if required else parameter.default,
+            "",
+        )

@@ -158,7 +158,9 @@ def pairing_problems(
                 f"{name} makes advantages anew as (r - mean) / std, which adv_estimator "
                 f"{estimator!r} does not do; set its parameter `recompute: false`"
             )
-    idle = actuator.idle(scorer, host.group_size)
+    # One response per prompt is refused above, where groups are needed.
+    size = host.group_size if (host.group_size or 0) > 1 else None
+    idle = actuator.idle(scorer, size)
     if idle is not None:
         yield f"{name}: {idle}"
 

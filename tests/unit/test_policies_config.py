@@ -183,7 +183,12 @@ class TestRefusals:
         ("name", "params", "words"),
         [
             ("threshold_band", {"low": 0.8, "high": 0.2}, "above"),
-            ("threshold_band", {"low": "a third"}, "low"),
+            ("threshold_band", {"low": "a third"}, 'such as 0.2, or a share written "1/5"'),
+            ("threshold_band", {"low": "0.2"}, "key `low`: must be a finite number"),
+            ("threshold_band", {"high": True}, "key `high`: must be a finite number"),
+            ("threshold_band", {"low": float("nan")}, "must be a finite number"),
+            ("threshold_band", {"low": None}, "must be a finite number"),
+            ("threshold_band", {"low": "1/0"}, "must be a finite number"),
             ("topk_fraction", {"fraction": 0.0}, "greater than 0"),
             ("max_variance", {"keep_fraction": 1.5}, "less than or equal to 1"),
             ("gfpo", {"k": 0}, "greater than or equal to 1"),
@@ -375,6 +380,7 @@ class TestCli:
             "scorer",
             "selector",
             "reweighter",
+            "mixer",
         }
 
     def test_show(self, cli: Cli) -> None:

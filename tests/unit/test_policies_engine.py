@@ -11,10 +11,11 @@ from dataflex_data.core.errors import InputDataError, StateError
 from dataflex_data.core.rollout import RolloutBatch
 from dataflex_data.policies.component import SELECTORS, build
 from dataflex_data.policies.engine import Policies, load_policies
-from dataflex_data.policies.loss import update_shape
+from dataflex_data.policies.loss import aggregate, compensation, update_shape
 from dataflex_data.policies.record import ledger_row, metrics
 from dataflex_data.policies.selectors.greso import Greso
 from dataflex_data.policies.selectors.matched_update_token import walk
+from dataflex_data.policies.weighting import unit_masses
 from tests.policies_batch import PAIR, batch_of, columns
 
 BAND = {
@@ -118,6 +119,65 @@ class TestOrder:
         assert decision.advantages_B[[0, 3]] == pytest.approx([0.707006795327, -0.707006795327])
 
 
+class TestCalls:
+    batch = groups([[0, 1, 0], [1, 1, 0]])
+
+    @pytest.mark.parametrize(
+        ("step", "words"),
+        [
+            (-1, "step must be at least 0, got -1"),
+            ("x", "step must be a whole number, got 'x'"),
+            (1.0, "step must be a whole number"),
+            (None, "step must be a whole number"),
+        ],
+    )
+    def test_steps_that_are_none(self, step: Any, words: str) -> None:
+        with pytest.raises(InputDataError, match=words):
+            load_policies(BAND).apply(self.batch, step)
+
+    def test_steps_of_numpy_are_steps(self) -> None:
+        step: Any = np.int64(3)
+        assert load_policies(BAND).apply(self.batch, step).step == 3
+
+    def test_what_is_no_batch(self) -> None:
+        given: Any = {"rewards": [0]}
+        with pytest.raises(InputDataError, match="act on a RolloutBatch, got dict"):
+            load_policies(BAND).apply(given, 0)
+
+    @pytest.mark.parametrize("mode", ["token-meen", "seq_mean", None])
+    def test_modes_that_verl_has_not(self, mode: Any) -> None:
+        lengths_B, all_B = np.array([1, 2]), np.array([True, True])
+        decision = load_policies(BAND).apply(self.batch, 0)
+        skipped = load_policies(BAND).apply(groups([[0, 0], [1, 1]]), 0)
+        for call in (
+            lambda: decision.compensated_weights(mode),
+            lambda: skipped.compensated_weights(mode),
+            lambda: compensation(all_B, lengths_B, mode),
+            lambda: aggregate(np.ones(3), lengths_B, mode),
+            lambda: unit_masses(False, lengths_B, mode),
+            lambda: load_policies(BAND, loss_agg_mode=mode),
+        ):
+            with pytest.raises(InputDataError, match=f"loss_agg_mode {mode!r} is not known"):
+                call()
+
+    @pytest.mark.parametrize("state", [None, [], "x", 3])
+    def test_states_that_are_none(self, state: Any) -> None:
+        policies = load_policies({"mechanism": "select", "actuator": {"name": "greso"}})
+        greso = policies.pre_rollout
+        assert isinstance(greso, Greso)
+        whole = policies.state_dict()
+        for load in (
+            policies.load_state_dict,
+            greso.load_state_dict,
+            lambda held: policies.load_state_dict({**whole, "policies": held}),
+        ):
+            with pytest.raises(StateError):
+                load(state)
+        with pytest.raises(StateError, match="damaged"):
+            greso.load_state_dict({**greso.state_dict(), "silent": state})
+        assert policies.state_dict() == whole
+
+
 class TestEmpty:
     batch = groups([[0, 0, 0], [1, 1, 1]])
 
@@ -141,7 +201,7 @@ class TestEmpty:
         with pytest.raises(InputDataError, match="step 7: nothing is kept of 6 responses in 2"):
             load_policies({**BAND, "on_empty": "error"}).apply(self.batch, 7)
 
-    @pytest.mark.parametrize("on_empty", ["skip_step", "keep_all"])
+    @pytest.mark.parametrize("on_empty", ["skip_step", "keep_all", "error"])
     def test_an_all_padding_batch_makes_no_update(self, on_empty: str) -> None:
         padding = RolloutBatch.from_padded(
             rewards=np.zeros(3),

@@ -11,6 +11,7 @@ import pytest
 
 from dataflex_data.core.errors import ConfigError, InputDataError
 from dataflex_data.core.ledger import Ledger, read_ledger
+from dataflex_data.core.rollout import RolloutBatch
 from dataflex_data.policies.engine import Policies, load_policies
 from dataflex_data.policies.presets import PRESETS
 from dataflex_data.policies.record import ledger_row, metrics
@@ -30,7 +31,6 @@ def control(name: str, ledger: Path, **params: Any) -> Policies:
     return load_policies(
         {
             "mechanism": "select",
-            "scorer": {"name": "group_solve_rate"},
             "actuator": {"name": name, "params": {"ledger": str(ledger), **params}},
         }
     )
@@ -104,6 +104,77 @@ def test_matched_random_of_a_ledger_with_members(tmp_path: Path) -> None:
     theirs = read_ledger(tmp_path / "maxvar.jsonl").rows
     for mine, paired in zip(ours, theirs, strict=True):
         assert mine["kept_responses"] == paired["kept_responses"]
+
+
+def test_a_control_of_other_domains_is_refused(difffilter: Path) -> None:
+    policies = control("matched_random", difffilter)
+    fields = columns(n_groups=6)
+    named = np.char.capitalize(fields["domains"].astype(str)).astype(object)
+    for domains, words in (
+        (named, "this run has Logic, Math, Science"),
+        (None, "this run has no domains"),
+    ):
+        only = set() if domains is None else {"domain"}
+        batch = batch_of({**fields, "domains": domains}, only=only)
+        with pytest.raises(InputDataError, match="has the domains logic, math, science") as caught:
+            policies.apply(batch, 0)
+        assert words in str(caught.value)
+
+
+def test_a_control_with_too_few_groups_keeps_all_and_says_so(tmp_path: Path) -> None:
+    """The pair keeps the three groups that differ, two of maths and one of logic."""
+
+    def step(solved: list[int], domains: list[str]) -> RolloutBatch:
+        return RolloutBatch(
+            rewards=[float(place < k) for k in solved for place in range(4)],
+            uids=np.repeat(np.arange(len(solved)), 4),
+            lengths=[5] * (4 * len(solved)),
+            domains=np.repeat(domains, 4),
+            advantages=[1.0] * (4 * len(solved)),
+        )
+
+    path = tmp_path / "pair.jsonl"
+    pair = {
+        "mechanism": "select",
+        "scorer": {"name": "group_solve_rate"},
+        "actuator": {"name": "dapo_dynamic"},
+    }
+    with Ledger(path, {}) as ledger:
+        whole = step([1, 2, 3, 4], ["math", "math", "logic", "logic"])
+        ledger.append(0, **ledger_row(load_policies(pair).apply(whole, 0)))
+    # One of the two of maths, the one of logic: 2 of 3.
+    decision = control("matched_random", path).apply(step([0, 0], ["math", "logic"]), 0)
+    row = ledger_row(decision)
+    assert row["kept_groups"] == {"logic": 1, "math": 1}
+    assert (row["control_target"], row["control_realised"]) == (3, 2)
+    assert row["notes"]["control_short"] == 1
+    # A batch without maths is one of the same run: 1 of 3, and no error.
+    row = ledger_row(control("matched_random", path).apply(step([0, 0], ["logic"] * 2), 0))
+    assert row["notes"]["control_short"] == 2
+
+
+@pytest.mark.parametrize("name", ["matched_random", "matched_update_token"])
+def test_a_ledger_without_a_selection_is_no_control(name: str, tmp_path: Path) -> None:
+    run(load_policies({"mechanism": "none"}), tmp_path / "baseline.jsonl", steps=2)
+    with pytest.raises(ConfigError, match=r"records no selection \(no policy acted\)"):
+        control(name, tmp_path / "baseline.jsonl")
+    run(load_policies(PRESETS["softmax"].config), tmp_path / "softmax.jsonl", steps=2)
+    with pytest.raises(ConfigError, match=r"records no selection \(only softmax acted\)"):
+        control(name, tmp_path / "softmax.jsonl")
+
+
+def test_a_control_of_a_run_that_warmed_up_keeps_all_until_then(tmp_path: Path) -> None:
+    warm = {**PRESETS["difffilter"].config, "warmup_step": 2}
+    run(load_policies(warm), tmp_path / "warm.jsonl", steps=4)
+    run(control("matched_random", tmp_path / "warm.jsonl"), tmp_path / "control.jsonl", steps=4)
+    pairs = zip(
+        read_ledger(tmp_path / "warm.jsonl").rows,
+        read_ledger(tmp_path / "control.jsonl").rows,
+        strict=True,
+    )
+    for paired, mine in pairs:
+        assert mine["kept_groups"] == paired["kept_groups"]
+        assert (mine["kept_fraction"] == 1) == (mine["step"] < 2)
 
 
 def test_matched_tokens_replay_a_ledger(difffilter: Path, tmp_path: Path) -> None:

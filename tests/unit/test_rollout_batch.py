@@ -77,11 +77,75 @@ class TestPadded:
         ({"advantages": [0.0] * 3}, r"one per response \(2\) or one per token \(5\)"),
         ({"extra": {"x": [1.0]}}, "x: 1 values for 2 responses"),
         ({"extra": {"rewards": [1.0, 2.0]}}, "name of a field"),
+        ({"rewards": [[0.0], [1.0, 2.0]]}, "rewards: must be numbers"),
+        ({"rewards": None}, "rewards: must be numbers"),
+        ({"old_log_probs": [[0.0], [0.0] * 4]}, "old_log_probs: must be numbers"),
+        ({"uids": [["a"], ["b", "c"]]}, "uid: must be one plain value per response"),
+        ({"uids": "ab"}, "uid: must be one value per response, got 'ab'"),
+        ({"uids": None}, "uid: must be one value per response"),
+        ({"ids": ["x", "x"]}, "ids: 'x' stands for 2 responses"),
+        ({"rows": [0, 0]}, "rows: 0 stands twice"),
+        ({"rows": [0, -1]}, "rows must not be negative, got -1"),
+        ({"rows": [0.5, 1.0]}, "rows must be whole numbers"),
+        ({"n_padding": -2}, "n_padding must be at least 0, got -2"),
+        ({"n_padding": 1.5}, "n_padding must be a whole number"),
+        ({"group_size": 0}, "group_size must be at least 1"),
+        ({"group_size": True}, "group_size must be a whole number"),
     ],
 )
 def test_fields_that_disagree(fields: dict[str, Any], words: str) -> None:
     with pytest.raises(InputDataError, match=words):
         make(**fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"response_mask": [[float("nan"), 1], [1, 1]]}, r"1 values are not finite, .* \[0, 0\]"),
+        ({"response_mask": [[1], [1, 1]]}, "response_mask: must be numbers"),
+        ({"response_mask": [1, 1]}, "response_mask must be a matrix"),
+        ({"real": [1.0, float("nan")]}, "real must say yes or no everywhere"),
+        ({"real": ["yes", "no"]}, "real: must be numbers"),
+        ({"rewards": [[1.0], [0.0, 1.0]]}, "rewards: must be numbers"),
+        ({"old_log_probs": [[1.0], [0.0, 1.0]]}, "old_log_probs: must be numbers"),
+        ({"advantages": "no"}, "advantages: must be numbers"),
+        ({"extra": {"x": [[1], [2, 3]]}}, "x: must be numbers"),
+        ({"ids": [7, 7]}, "ids: '7' stands for 2 responses"),
+    ],
+)
+def test_padded_fields_that_cannot_be(fields: dict[str, Any], words: str) -> None:
+    given: dict[str, Any] = {"rewards": [0, 1], "uids": ["a", "b"], "response_mask": [[1, 1]] * 2}
+    with pytest.raises(InputDataError, match=words):
+        RolloutBatch.from_padded(**{**given, **fields})
+
+
+def test_an_id_of_a_padding_row_may_stand_twice() -> None:
+    batch = RolloutBatch.from_padded(
+        rewards=[0, 1, 0],
+        uids=["a", "b", "b"],
+        response_mask=[[1, 1]] * 3,
+        real=[True, True, False],
+        ids=["x", "y", "y"],
+    )
+    assert len(batch) == 2
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "float32", "float64"])
+def test_tensors_of_any_float_with_or_without_a_gradient(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    kind = getattr(torch, name)
+    batch = RolloutBatch.from_padded(
+        rewards=torch.tensor([0.5, 1.0], dtype=kind, requires_grad=True),
+        uids=torch.tensor([3, 3]),
+        response_mask=torch.tensor([[1, 1], [1, 0]]),
+        advantages=torch.tensor([[0.25, 0.5], [2.0, 9.0]], dtype=kind, requires_grad=True),
+        old_log_probs=torch.tensor([[-1.0, -2.0], [-4.0, -9.0]], dtype=kind),
+    )
+    assert batch.rewards_B.tolist() == [0.5, 1]
+    assert batch.tokens("advantages").tolist() == [0.25, 0.5, 2]
+    assert batch.tokens("old_log_probs").tolist() == [-1, -2, -4]
+    flat = make(rewards=torch.tensor([0.5, 1.0], dtype=kind, requires_grad=True))
+    assert flat.rewards_B.tolist() == [0.5, 1]
 
 
 def test_what_is_not_there_is_named_with_near_matches() -> None:
