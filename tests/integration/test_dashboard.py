@@ -234,7 +234,7 @@ FAULTS = {
     ),
     "ledger of no run": (
         _write("runs/policy/ledger.jsonl", LEDGER + '}\n{"step":0}\n'),
-        "is a garbled ledger",
+        "does not say what run it is",
     ),
     "infinite ledger": (
         _write("runs/policy/ledger.jsonl", LEDGER + ',"run":{}}\n{"step":0,"x":Infinity}\n'),

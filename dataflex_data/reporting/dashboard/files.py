@@ -178,15 +178,10 @@ def _take_ledger(found: Found, path: Path) -> bool:
         raise InputDataError(f"{path}: cannot be read ({error.strerror})") from None
     if LEDGER_KIND.encode() not in first:
         return False
-    try:
-        ledger = read_ledger(path)
-        figures = series_of(ledger)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputDataError(f"{path}: is a garbled ledger ({error!r})") from None
+    ledger = read_ledger(path)
     if not ledger.rows:
         raise InputDataError(f"{path}: is a ledger without a step yet")
-    if not isinstance(ledger.run, dict):
-        raise InputDataError(f"{path}: its first line does not say what run it is")
+    figures = series_of(ledger)
     if infinite := [name for name, values in figures.items() if np.isinf(values).any()]:
         raise InputDataError(f"{path}: column {infinite[0]!r} holds a number that is not finite")
     found.ledgers.append(ledger)
