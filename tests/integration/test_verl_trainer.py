@@ -25,7 +25,7 @@ from tests.verl_cpu.assets import make_assets, toy_rows
 from tests.verl_cpu.fixtures import loaded_verl
 from tests.verl_cpu.runs import compose, ray_session, trainer_session
 
-pytestmark = [pytest.mark.verl, pytest.mark.filterwarnings("default"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.verl, pytest.mark.filterwarnings("default"), pytest.mark.timeout(1500)]
 
 MIX = {
     "mechanism": "mix",

@@ -302,6 +302,37 @@ def test_a_mixer_is_built_before_the_run(
         assert word in found[0]
 
 
+SAMPLER = {
+    "class_path": "pkg://dataflex_data.integrations.verl.sampler",
+    "class_name": "DataFlexSampler",
+}
+
+
+@pytest.mark.parametrize("mode", ["sync", "dataflex_sync"])
+def test_a_static_mixture_of_data_sampler_is_checked_alike(tmp_path: Path, mode: str) -> None:
+    rows: dict[str, list[Any]] = {"domain": ["easy", "hard"], "data_source": ["t", "t"]}
+    file = write(tmp_path / "a.parquet", rows)
+    block = SELECT if mode == "dataflex_sync" else None
+
+    def of(sampler: dict[str, Any], **changes: Any) -> list[str]:
+        whole = {**SAMPLER, **sampler}
+        changes = {"data__train_files": file, "trainer__v1__trainer_mode": mode, **changes}
+        return list(problems(config(block, data__sampler=whole, **changes)))
+
+    weights = {"easy": 1, "hard": 3}
+    assert of({"actuator": {"name": "static", "params": {"weights": weights}}}) == []
+    (weight,) = of({"actuator": {"name": "static", "params": {"weights": {"esay": 1}}}})
+    assert weight.startswith("data.sampler: mixer static: weights: 'esay' is not a domain")
+    (key,) = of({"domain_kye": "x"})
+    assert key.startswith("data.sampler: key `domain_kye` is not known")
+    (column,) = of({"domain_key": "topic"})
+    assert "no column 'topic'" in column
+    (filtered,) = of({}, algorithm__filter_groups__enable=True)
+    assert "would not be its quota" in filtered
+    (adaptive,) = of({"actuator": {"name": "tscl"}})
+    assert "never move" in adaptive
+
+
 def test_rows_without_a_domain_are_counted(tmp_path: Path) -> None:
     rows: dict[str, list[Any]] = {"domain": ["easy", None, "", "hard"], "data_source": ["t"] * 4}
     (found,) = problems(config(MIX, data__train_files=write(tmp_path / "a.parquet", rows)))

@@ -16,6 +16,7 @@ from dataflex_data.core.errors import ConfigError
 from dataflex_data.integrations.verl import plugin
 
 CONFIG = "verl.utils.config"
+MODE = "dataflex_sync"
 
 
 @pytest.fixture
@@ -48,6 +49,25 @@ def test_another_version_is_refused_at_error_with_the_remedy(
     assert version in record.getMessage()
     assert 'pip install "verl==0.9.1"' in record.getMessage()
     assert not ours()
+
+
+@pytest.mark.parametrize(
+    "asking", [{"dataflex": {"mechanism": "none"}}, {"trainer": {"v1": {"trainer_mode": MODE}}}]
+)
+def test_under_another_version_only_runs_that_ask_for_us_are_stopped(
+    verl: ModuleType, asking: dict[str, Any]
+) -> None:
+    seen: list[Any] = []
+    config = sys.modules[CONFIG]
+    config.validate_config = lambda *given, **_: seen.append(given)  # type: ignore[attr-defined]
+    verl.__version__ = "0.10.0"  # type: ignore[attr-defined]
+    plugin.activate()
+    plugin.activate()
+    config.validate_config({"trainer": {"v1": {"trainer_mode": "sync"}}})
+    assert len(seen) == 1
+    with pytest.raises(ConfigError, match=r"does not work with verl 0\.10\.0"):
+        config.validate_config(asking)
+    assert len(seen) == 1
 
 
 def test_under_071_nothing_is_hooked_and_nothing_said(

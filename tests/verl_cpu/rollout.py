@@ -6,6 +6,7 @@ Named in ``actor_rollout_ref.model.external_lib``, so that every worker imports 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,14 +15,25 @@ import torch
 from verl.workers.rollout.base import _ROLLOUT_REGISTRY, BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, RolloutReplicaRegistry, TokenOutput
 
+from dataflex_data.core.seeding import keyed_hash
+
 NAME = "hfcpu"
 
 
 @ray.remote(num_cpus=0.1)
 class HFCpuServer:
-    """Tokens in, tokens out. Sampling is a function of seed, prompt and how often it was asked."""
+    """Tokens in, tokens out.
 
-    def __init__(self, model_path: str, response_length: int, seed: int) -> None:
+    Sampling is a function of seed, version of the weights, prompt and how often it was asked, so
+    that a run that is resumed gets the responses of one that was not interrupted.
+
+    ``misreport`` is taken from the log-prob of every other token id, for rollout correction to have
+    something to correct.
+    """
+
+    def __init__(
+        self, model_path: str, response_length: int, seed: int, misreport: float = 0.0
+    ) -> None:
         torch.set_num_threads(1)
         from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
@@ -30,7 +42,8 @@ class HFCpuServer:
         self.model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
         self.eos = AutoTokenizer.from_pretrained(model_path).eos_token_id
         self.response_length = response_length
-        self.generator = torch.Generator().manual_seed(seed)
+        self.seed, self.misreport = seed, misreport
+        self.asked: Counter[tuple[int, ...]] = Counter()
         self.global_steps: int | None = None
         self.loads = 0
 
@@ -42,6 +55,7 @@ class HFCpuServer:
         if missing or unexpected:
             raise RuntimeError(f"weights do not fit: missing {missing}, unexpected {unexpected}")
         self.global_steps, self.loads = global_steps, self.loads + 1
+        self.asked.clear()
 
     @torch.no_grad()
     def _generate(
@@ -50,6 +64,10 @@ class HFCpuServer:
         most = int(wanted.get("max_tokens") or wanted.get("max_new_tokens") or self.response_length)
         temperature = float(wanted.get("temperature", 1.0))
         past, current = None, torch.tensor([list(prompt_ids)])
+        prompt = tuple(prompt_ids)
+        key = keyed_hash(self.seed, self.global_steps or 0, repr(prompt), self.asked[prompt])
+        self.asked[prompt] += 1
+        generator = torch.Generator().manual_seed(key % 2**63)
         tokens: list[int] = []
         log_probs: list[float] = []
         for _ in range(most):
@@ -60,10 +78,10 @@ class HFCpuServer:
             token = (
                 int(log_p.argmax())
                 if temperature <= 0
-                else int(torch.multinomial(log_p.exp(), 1, generator=self.generator))
+                else int(torch.multinomial(log_p.exp(), 1, generator=generator))
             )
             tokens.append(token)
-            log_probs.append(float(log_p[token]))
+            log_probs.append(float(log_p[token]) - self.misreport * (token % 2))
             current = torch.tensor([[token]])
             if token == self.eos:
                 break
@@ -135,6 +153,7 @@ class HFCpuReplica(RolloutReplica):  # type: ignore[misc]
             self.model_config["path"],
             self.config.response_length,
             self.config.seed + self.replica_rank,
+            float((self.config.engine_kwargs.get(NAME) or {}).get("misreport", 0.0)),
         )
         self.servers, self._server_handle = [server], server
         self._server_address = f"{NAME}://{self.replica_rank}"

@@ -96,13 +96,11 @@ class Step:
         self._weights_T = None
         if "rollout_is_weights" in held:
             self._weights_T = ragged(fields["rollout_is_weights"])[0]
-        column, *inner = domain_key.split(".")
+        column = domain_key.split(".")[0]
         domains: list[str] | None = None
         if column in held:
-            values = list(objects(fields[column])[rows])
-            for key in inner:
-                values = [value[key] for value in values]
-            domains = [str(value) for value in values]
+            of_all = domain_names(fields[column], domain_key)
+            domains = [of_all[row] for row in rows]
         info = objects(fields["extra_info"])[rows] if extra_columns else ()
         tokens = {
             name: self._picked(ragged(fields[name])[0]) for name in TOKEN_FIELDS if name in held
@@ -179,6 +177,14 @@ def objects(field: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - LinkedList, NonTe
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array
+
+
+def domain_names(field: Any, domain_key: str) -> list[str]:  # noqa: ANN401 - as in `objects`
+    """Return the domain of each row, from the column that ``domain_key`` begins with."""
+    values = list(objects(field))
+    for key in domain_key.split(".")[1:]:
+        values = [value[key] for value in values]
+    return [str(value) for value in values]
 
 
 def _numbers(extra_info: Iterable[Any], name: str) -> npt.NDArray[np.float64]:

@@ -7,25 +7,25 @@ when the trainer is built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dataflex_data.core.errors import ConfigError, DataflexError, did_you_mean
+from dataflex_data.core.errors import ConfigError, did_you_mean
 from dataflex_data.integrations.verl.datafiles import (
     FILE_KEYS,
-    domains_of,
     local_files,
     numeric_extra_fields,
 )
+from dataflex_data.integrations.verl.mixture_checks import data_sampler, mixture, told
 from dataflex_data.integrations.verl.settings import (
     TRAINER_MODES,
     RunSettings,
+    get,
     plain,
     run_settings,
 )
-from dataflex_data.policies.checks import Host, mix_problems
-from dataflex_data.policies.component import SCORERS, build
-from dataflex_data.policies.config import PolicySpec, old_key_answer
+from dataflex_data.policies.checks import Host
+from dataflex_data.policies.config import old_key_answer
 from dataflex_data.policies.engine import Policies
 
 REWARD_MODULE = "dataflex_data.integrations.verl.reward"
@@ -43,8 +43,6 @@ _COUNTS = (
     "actor_rollout_ref.rollout.n",
     "actor_rollout_ref.actor.ppo_mini_batch_size",
 )
-# Signals that a step of verl does not hold, and what they would be made of.
-_NOT_IN_VERL = {"loss": "losses", "excess_loss": "losses of a reference model"}
 
 
 def require_possible(config: Any) -> None:  # noqa: ANN401 - verl's
@@ -69,7 +67,7 @@ def problems(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _old_keys(config)
     if mode not in TRAINER_MODES:
         yield from _not_ours(config, mode, block)
-        yield from _told(_reward, config)
+        yield from told(_reward, config)
         return
     if get(config, "trainer.use_v1") is False:
         yield (
@@ -83,29 +81,17 @@ def problems(config: Mapping[str, Any]) -> Iterator[str]:
             "+dataflex.mechanism=none for a baseline"
         )
         return
-    yield from _told(_of_settings, config, block)
-    yield from _told(_reward, config)
+    yield from told(_of_settings, config, block)
+    yield from told(_reward, config)
 
 
 def _of_settings(config: Mapping[str, Any], block: Mapping[str, Any]) -> Iterator[str]:
     settings = run_settings(block)
-    checks = [_policies]
     if settings.mix is not None:
-        checks = [_mixer, _mixture, _columns, _policies]
-    for check in checks:
-        yield from _told(check, config, settings)
-
-
-def _told(check: Callable[..., Iterable[str]], *given: object) -> Iterator[str]:
-    """Yield what a check says, and what it raises in our own words."""
-    try:
-        yield from check(*given)
-    except ConfigError as error:
-        within = error.where == "dataflex" or error.where.startswith("data.")
-        where = error.where if within else f"dataflex: {error.where}"
-        yield from (f"{where}: {problem}" for problem in error.problems)
-    except DataflexError as error:
-        yield f"dataflex: {error}"
+        yield from mixture(config, settings)
+    else:
+        yield from data_sampler(config)
+    yield from told(_policies, config, settings)
 
 
 def _ill_typed(config: Mapping[str, Any]) -> Iterator[str]:
@@ -128,16 +114,6 @@ def _ill_typed(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"{path} must be a path or a list of paths, got {held!r}"
 
 
-def get(config: Mapping[str, Any], path: str) -> Any:  # noqa: ANN401 - a configuration's value
-    """Return the value at a dotted path, ``None`` where there is none."""
-    value: Any = config
-    for key in path.split("."):
-        if not isinstance(value, Mapping) or key not in value:
-            return None
-        value = value[key]
-    return value
-
-
 def _not_ours(config: Mapping[str, Any], mode: str, block: object) -> Iterator[str]:
     if block:
         if mode in ASYNC_MODES:
@@ -152,23 +128,7 @@ def _not_ours(config: Mapping[str, Any], mode: str, block: object) -> Iterator[s
                 f"{did_you_mean(mode, TRAINER_MODES)}. "
                 "Set trainer.v1.trainer_mode=dataflex_sync"
             )
-    sampler = get(config, "data.sampler") or {}
-    if "dataflex_data" in str(sampler.get("class_path") or ""):
-        from dataflex_data.integrations.verl.settings import sampler_settings
-        from dataflex_data.samplers.mixer import MIXERS
-
-        try:
-            mixer = MIXERS.get(sampler_settings(sampler).actuator.name)
-        except DataflexError as error:
-            yield f"data.sampler: {error}"
-            return
-        if mixer.varies == "by_result":
-            yield (
-                f"data.sampler with the adaptive mixer {mixer.name!r}: verl's trainer never tells "
-                "a sampler about rewards, so it would never move. Set instead: "
-                "trainer.v1.trainer_mode=dataflex_sync +dataflex.mechanism=mix "
-                f"+dataflex.actuator.name={mixer.name}"
-            )
+    yield from data_sampler(config)
 
 
 def _old_keys(config: Mapping[str, Any]) -> Iterator[str]:
@@ -180,62 +140,6 @@ def _old_keys(config: Mapping[str, Any]) -> Iterator[str]:
             yield answer
 
 
-def _mixer(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
-    mix = settings.mix
-    if mix is None:
-        return
-    from dataflex_data.core.config import parse_config
-    from dataflex_data.samplers.mixer import MIXERS, build_mixer
-
-    mixer = MIXERS.get(mix.actuator.name)
-    spec = next(spec for spec in settings.specs if spec.mechanism == "mix")
-    yield from _told(_mixers_scorer, spec, mixer.signal)
-    parse_config(mixer.Params, mix.actuator.params, f"mixer {mix.actuator.name}")
-    found = domains_of(config, mix.domain_key)
-    if mix.domains is not None and found and set(mix.domains) != set(found):
-        yield (
-            f"dataflex: domains are to be {', '.join(mix.domains)}, and the training data have "
-            f"{', '.join(found)}"
-        )
-    elif mix.domains or found:
-        build_mixer(mix.actuator.name, mix.actuator.params, mix.domains or found)
-
-
-def _mixture(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
-    mix = settings.mix
-    if mix is None:
-        return
-    from dataflex_data.samplers.mixer import MIXERS
-
-    name = mix.actuator.name
-    workers = get(config, "data.dataloader_num_workers")
-    if workers and name in MIXERS and MIXERS.get(name).varies == "by_result":
-        yield (
-            f"data.dataloader_num_workers={workers}: workers would draw {2 * workers + 2} batches "
-            f"before the mixer {name!r} knows the first result. "
-            "Set data.dataloader_num_workers=0"
-        )
-    if get(config, "algorithm.filter_groups.enable"):
-        yield (
-            "algorithm.filter_groups.enable=True replaces filtered groups by others, so that the "
-            "realised mixture would not be its quota. Set it to False, and filter with a policy "
-            "instead: policies=[{mechanism: mix, ...}, {mechanism: select, "
-            "actuator: {name: dapo_dynamic}}]"
-        )
-    if get(config, "trainer.v1.sampler.sync_refill_failed_groups"):
-        yield (
-            "trainer.v1.sampler.sync_refill_failed_groups=True draws more prompts than the quota "
-            "has; set it to False"
-        )
-    if (get(config, "trainer.v1.sync.parameter_sync_step") or 1) != 1:
-        yield "trainer.v1.sync.parameter_sync_step must be 1 with a mixture: one report per batch"
-    if get(config, "skip.rollout_tq.enable"):
-        yield "skip.rollout_tq.enable=True replays stored rollouts, whatever is drawn; unset it"
-    sampler = get(config, "data.sampler") or {}
-    if sampler.get("class_path"):
-        yield "data.sampler and dataflex.mechanism=mix both choose the sampler; remove data.sampler"
-
-
 def host_of(config: Mapping[str, Any]) -> Host:
     """Return what is known of the run, for the policies to check themselves against."""
     size = get(config, "actor_rollout_ref.rollout.n")
@@ -245,21 +149,6 @@ def host_of(config: Mapping[str, Any]) -> Host:
         fields=_fields(config),
         norm_adv_by_std=get(config, "algorithm.norm_adv_by_std_in_grpo") is not False,
     )
-
-
-def _mixers_scorer(spec: PolicySpec, signal: str) -> Iterator[str]:
-    """Yield why a mixer would not get its signal here, or its scorer cannot be what is written."""
-    scorer = spec.scorer
-    if scorer is not None:
-        build(SCORERS, scorer.name, scorer.params)
-    told = mix_problems(
-        spec.actuator.name,
-        signal,
-        None if scorer is None else scorer.name,
-        _NOT_IN_VERL.get(signal),
-        (),
-    )
-    yield from (f"dataflex: {problem}" for problem in told)
 
 
 def _fields(config: Mapping[str, Any]) -> set[str] | None:
@@ -351,29 +240,6 @@ def _one_mini_batch(
             f"mode={mode} is exact only with one optimiser step per batch, but "
             f"ppo_mini_batch_size is {mini} of {whole} prompts; use mode=drop"
         )
-
-
-def _columns(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
-    if settings.mix is None:
-        return
-    column, *inner = settings.domain_key.split(".")
-    for file in local_files(config, FILE_KEYS[0]):
-        if column not in file.columns:
-            yield (
-                f"{file.path} has no column {column!r} to mix by"
-                f"{did_you_mean(column, file.columns)} (columns: {', '.join(file.columns)}). "
-                "Build the data with `dfdata build`, or name the column: "
-                "+dataflex.domain_key=COLUMN"
-            )
-            continue
-        counts = file.counts(settings.domain_key)
-        if inner and not counts:
-            yield f"{file.path}: column {column!r} has no field {'.'.join(inner)!r} to mix by"
-        if None in counts:
-            yield (
-                f"{file.path}: {counts[None]} of {file.rows} rows have no {settings.domain_key!r}; "
-                "every row needs a domain"
-            )
 
 
 def _reward(config: Mapping[str, Any]) -> Iterator[str]:

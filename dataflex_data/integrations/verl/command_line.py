@@ -10,7 +10,7 @@ from typing import Any
 
 from dataflex_data.core.config import load_yaml
 from dataflex_data.core.errors import ConfigError, InputDataError, MissingExtraError
-from dataflex_data.integrations.verl.checks import get
+from dataflex_data.integrations.verl.settings import get
 
 _CONFIG_MODULE = "verl.trainer.config"
 _MODULES = ("main_ppo.py", "verl.trainer.main_ppo")

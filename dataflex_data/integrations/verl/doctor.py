@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeAlias
 
 from dataflex_data import __version__
 from dataflex_data.core.errors import ConfigError
-from dataflex_data.integrations.verl.checks import get, problems
+from dataflex_data.integrations.verl.checks import problems
 from dataflex_data.integrations.verl.datafiles import FILE_KEYS, local_files, named_files
-from dataflex_data.integrations.verl.settings import TRAINER_MODES
+from dataflex_data.integrations.verl.settings import TRAINER_MODES, get
 
 State: TypeAlias = Literal["ok", "problem", "skipped"]
 ENTRY_POINT = "dataflex_data.integrations.verl.plugin"

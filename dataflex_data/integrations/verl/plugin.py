@@ -83,26 +83,54 @@ def check_before_ray(validate: Callable[..., None]) -> Callable[..., None]:
     return validate_config
 
 
+def refuse_ours(validate: Callable[..., None], version: str) -> Callable[..., None]:
+    """Return verl's ``validate_config`` of an unsupported version, refusing runs that ask for us.
+
+    Others go on: such a version may well be installed for runs without us.
+    """
+
+    def validate_config(config: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - verl's
+        mode = str(((config.get("trainer") or {}).get("v1") or {}).get("trainer_mode"))
+        if config.get("dataflex") or mode.startswith("dataflex_"):
+            from dataflex_data.core.errors import ConfigError
+
+            raise ConfigError(
+                "verl configuration",
+                [
+                    f"this run asks for dataflex-data, which does not work with verl {version}. "
+                    'Install: pip install "verl==0.9.1"'
+                ],
+            )
+        validate(config, *args, **kwargs)
+
+    validate_config.__wrapped__ = validate  # type: ignore[attr-defined]
+    return validate_config
+
+
 def activate() -> None:
     """Install the hooks; does nothing the second time."""
     verl = sys.modules["verl"]
     version = str(getattr(verl, "__version__", "unknown"))
     if version.startswith("0.7."):
         return  # mixing only, through verl's own data.sampler; nothing to hook
-    if not version.startswith(f"{SUPPORTED}."):
+    supported = version.startswith(f"{SUPPORTED}.")
+    if not supported:
         _LOG.error(
             "dataflex-data works with verl %s.x (and mixes under 0.7.1), not with %s: its trainers "
             'are not registered. Install: pip install "verl==0.9.1"',
             SUPPORTED,
             version,
         )
-        return
     config_module = sys.modules.get("verl.utils.config")
     if config_module is None:
         config_module = importlib.import_module("verl.utils.config")
     if hasattr(config_module.validate_config, "__wrapped__"):
         return
-    config_module.validate_config = check_before_ray(config_module.validate_config)  # type: ignore[attr-defined]
+    validate = config_module.validate_config
+    if not supported:
+        config_module.validate_config = refuse_ours(validate, version)  # type: ignore[attr-defined]
+        return
+    config_module.validate_config = check_before_ray(validate)  # type: ignore[attr-defined]
     if TRAINERS in sys.modules:
         register_trainers()
     else:

@@ -109,6 +109,16 @@ def with_window(spec: PolicySpec) -> ComponentSpec:
     )
 
 
+def get(config: Mapping[str, Any], path: str) -> Any:  # noqa: ANN401 - a configuration's value
+    """Return the value at a dotted path, ``None`` where there is none."""
+    value: Any = config
+    for key in path.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
 def plain(config: Any) -> Any:  # noqa: ANN401 - OmegaConf's containers are of any type
     """Return OmegaConf's mapping or list as plain values; plain values as they are."""
     try:

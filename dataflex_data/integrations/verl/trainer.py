@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,16 @@ from typing import Any
 import numpy as np
 from torchdata.stateful_dataloader import StatefulDataLoader
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
+from verl.utils import tensordict_utils
 from verl.utils.dataset.rl_dataset import collate_fn
 
 from dataflex_data.core.errors import StateError
 from dataflex_data.core.ledger import Ledger
 from dataflex_data.core.parquet import replace_file
+from dataflex_data.core.seeding import hex_id
 from dataflex_data.integrations.verl import adapter
 from dataflex_data.integrations.verl.checks import host_of
-from dataflex_data.integrations.verl.prompts import admitted
+from dataflex_data.integrations.verl.prompts import ANY, admitted, from_domains
 from dataflex_data.integrations.verl.report import ledger_values, mixture_metrics
 from dataflex_data.integrations.verl.sampler import build_sampler
 from dataflex_data.integrations.verl.settings import plain, run_settings
@@ -60,6 +62,7 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
         self._row: dict[str, Any] = {}
         self._prompt_by_uid: dict[str, str] = {}
         self._sent: dict[str, float] = {}
+        self._fetched = (-1, 0)
         self.staleness = 0
         self._reported = -1
         self.train_dataloader: Any = None
@@ -106,6 +109,7 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
         super()._load_checkpoint()
         if self.global_steps == 0:
             return
+        self._reported = self.global_steps - 1  # batches are counted from 0
         again = "resume from a whole checkpoint, or start afresh with trainer.resume_mode=disable"
         if self.sampler is not None and self.train_dataloader.next_iter_state is None:
             raise StateError(
@@ -148,18 +152,46 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
         }
         self.ledger = Ledger(path, run, first_step=self.global_steps)
 
+    def _fetch_one_gen_batch(self) -> Any:  # noqa: ANN401 - verl's tensordict
+        fetched = super()._fetch_one_gen_batch()
+        names = [self._next_uid() for _ in range(len(fetched))]
+        tensordict_utils.assign_non_tensor_stack(fetched, "uid", names)
+        return fetched
+
+    def _next_uid(self) -> str:
+        """Return a name for an occurrence of a prompt: verl's is random, and no run would repeat.
+
+        Ties and draws are decided by it.
+        """
+        step, fetched = self._fetched
+        fetched = fetched + 1 if step == self.global_steps else 0
+        self._fetched = (self.global_steps, fetched)
+        return hex_id("dataflex/uid", self.settings.seed, self.global_steps, fetched)
+
     def _next_train_batch(self, num_prompts: int | None = None) -> Any:  # noqa: ANN401
         greso = self._greso
         if greso is None:
             return super()._next_train_batch(num_prompts)
+        slots = [ANY] * (num_prompts or self.config.data.train_batch_size)
+        draw: Callable[[str], Any] = lambda _: self._fetch_one_gen_batch()  # noqa: E731
+        if self.sampler is not None:
+            planned = [self._fetch_one_gen_batch() for _ in slots]
+            slots, draw = from_domains(planned, self.settings.domain_key, self._further_prompt)
         batch, self._prompt_by_uid, self._sent = admitted(
-            greso,
-            self._fetch_one_gen_batch,
-            num_prompts or self.config.data.train_batch_size,
-            self.global_steps,
-            self.settings.seed,
+            greso, slots, draw, self.global_steps, self.settings.seed
         )
         return batch
+
+    def _further_prompt(self, domain: str) -> Any:  # noqa: ANN401 - verl's tensordict
+        """Return a domain's next prompt beyond its quota, as verl fetches one; or ``None``."""
+        if self.sampler is None:
+            return None
+        rows = self.sampler.draw_more(domain, 1)
+        if not rows:
+            return None
+        fields = collate_fn([self.train_dataset[rows[0]]])
+        fields["uid"] = np.array([self._next_uid()], dtype=object)
+        return tensordict_utils.get_tensordict(fields)
 
     @property
     def _greso(self) -> Greso | None:
