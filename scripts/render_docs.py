@@ -16,10 +16,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
 import numpy as np
-from pydantic_core import PydanticUndefined
 from reference_examples import (
     BATCH,
     CHANNEL_ROWS,
@@ -40,6 +39,7 @@ from dataflex_data.audits.contamination import Decontaminator
 from dataflex_data.builders.filters import Filters, filter_text
 from dataflex_data.builders.source import SOURCES, Candidate, FileSource, GenerationRequest
 from dataflex_data.core.config import parse_config
+from dataflex_data.core.parameters import parameters_of
 from dataflex_data.policies import RolloutBatch
 from dataflex_data.policies.component import (
     REWEIGHTERS,
@@ -81,42 +81,6 @@ def docstring(text: str | None) -> tuple[str, str]:
     return markdown, source
 
 
-def meanings(model: type[Any]) -> dict[str, str]:
-    """Return what the docstrings of a parameter model and its bases say of each attribute."""
-    told: dict[str, str] = {}
-    for kind in reversed(model.__mro__):
-        section = inspect.cleandoc(kind.__dict__.get("__doc__") or "").partition("Attributes:\n")[2]
-        for name, text in re.findall(r"^    (\w+): ((?:.+\n?(?:        .+\n?)*))", section, re.M):
-            told[name] = re.sub(r"``([^`]+)``", r"`\1`", " ".join(text.split()))
-    return told
-
-
-def type_name(annotation: Any) -> str:
-    """Return an annotation as a reader of a configuration would say it."""
-    if annotation is type(None):
-        return "null"
-    if isinstance(annotation, str):
-        return repr(annotation).replace("'", "")
-    origin = get_origin(annotation)
-    parts = [type_name(part) for part in get_args(annotation) if part is not Ellipsis]
-    if origin is None:
-        name = getattr(annotation, "__name__", str(annotation))
-        return {
-            "str": "text",
-            "float": "number",
-            "int": "whole number",
-            "bool": "true, false",
-            "Any": "anything",
-        }.get(name, "block" if hasattr(annotation, "model_fields") else name)
-    if origin in (tuple, list):
-        return "list of " + " or ".join(dict.fromkeys(parts))
-    if "dict" in str(origin).lower() or "mapping" in str(origin).lower():
-        return f"{parts[0]}: {parts[-1]}"
-    if "Annotated" in str(origin) or hasattr(annotation, "__metadata__"):
-        return parts[0]
-    return ", ".join(dict.fromkeys(parts))
-
-
 def parameters(model: type[Any] | None) -> str:
     """Return the table of a model's parameters, or a sentence where it has none.
 
@@ -126,33 +90,16 @@ def parameters(model: type[Any] | None) -> str:
     if model is None or not model.model_fields:
         return "No parameters."
     lines = ["| parameter | values | default | meaning |", "| --- | --- | --- | --- |"]
-    return "\n".join(lines + list(_parameter_rows(model, "")))
+    return "\n".join(lines + list(_parameter_rows(model)))
 
 
-def _parameter_rows(model: type[Any], prefix: str) -> Iterator[str]:
-    told = meanings(model)
-    own = [name for name in model.model_fields if name in model.__annotations__]
-    inherited = [name for name in model.model_fields if name not in own]
-    for name in own + inherited:
-        field = model.model_fields[name]
-        if name not in told and prefix:
-            told[name] = inspect.cleandoc(model.__doc__ or "").splitlines()[0]
-        if name not in told:
-            sys.exit(f"{model.__name__}.{name} is not told under `Attributes:` in its docstring")
-        required = field.default is PydanticUndefined and field.default_factory is None
-        default = None if required else field.get_default(call_default_factory=True)
-        shown = "(required)" if required else fragment(_plain(default), 60)
-        values = type_name(field.annotation).replace("|", "\\|")
-        yield f"| `{prefix}{name}` | {values} | {shown} | {told[name]} |"
-        for block in _blocks(field.annotation):
-            yield from _parameter_rows(block, f"{prefix}{name}.")
-
-
-def _blocks(annotation: Any) -> Iterator[type[Any]]:
-    if hasattr(annotation, "model_fields"):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _blocks(part)
+def _parameter_rows(model: type[Any]) -> Iterator[str]:
+    for one in parameters_of(model):
+        if not one.meaning:
+            sys.exit(f"{model.__name__}.{one.name} is not told under `Attributes:`")
+        shown = "(required)" if one.required else fragment(_plain(one.default), 60)
+        values = one.values.replace("|", "\\|")
+        yield f"| `{one.name}` | {values} | {shown} | {one.meaning} |"
 
 
 def _plain(value: Any) -> str:

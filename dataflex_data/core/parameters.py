@@ -80,7 +80,9 @@ def values_of(field: FieldInfo) -> str:
         for attribute, word in _LIMITS
         for bound in _limits(field, attribute)
     ]
-    return " ".join([type_name(field.annotation), " and ".join(limits)]).strip()
+    name = type_name(field.annotation)
+    kind, null = (name.removesuffix(", null"), ", null") if name.endswith(", null") else (name, "")
+    return f"{' '.join([kind, ' and '.join(limits)]).strip()}{null}"
 
 
 def type_name(annotation: Any) -> str:  # noqa: ANN401 - any annotation

@@ -323,7 +323,7 @@ class TestShown:
         told = {one["name"]: one for one in shown["components"][0]["parameters"]}
         assert list(told) == ["keep_fraction", "n", "rounding", "recompute"]
         assert told["keep_fraction"]["values"] == "number above 0 and at most 1"
-        assert told["n"]["values"] == "whole number, null at least 2"
+        assert told["n"]["values"] == "whole number at least 2, null"
         assert told["rounding"]["values"] == "half_even, ceil"
         assert told["rounding"]["default"] == "half_even"
         assert "half of 5 is 2" in told["rounding"]["meaning"]
