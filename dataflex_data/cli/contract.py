@@ -46,6 +46,7 @@ def check(
     from dataflex_data.evaluation.contract import contract_warnings, load_contract
     from dataflex_data.evaluation.lock import changed_keys, contract_sha256
     from dataflex_data.evaluation.power import detectable_table, seeds_table
+    from dataflex_data.evaluation.words import plural
     from dataflex_data.reporting.terminal import note, print_json, print_table
 
     contract, raw = load_contract(file)
@@ -70,9 +71,10 @@ def check(
         return
     typer.echo(f"{file}: contract {contract.name!r} is sound; {status}")
     typer.echo(
-        f"{len(contract.scores.benchmarks)} benchmarks in {len(contract.scores.domains)} domains; "
+        f"{plural(len(contract.scores.benchmarks), 'benchmark')} in "
+        f"{plural(len(contract.scores.domains), 'domain')}; "
         + "; ".join(
-            f"{len(methods)} methods against {baseline}"
+            f"{plural(len(methods), 'method')} against {baseline}"
             for baseline, methods in contract.baseline_families().items()
         )
     )
@@ -83,7 +85,7 @@ def check(
         "deviation of paired differences",
         *detectable,
     )
-    print_table(f"Seeds needed for {contract.meaningful_effect:g} points", *seeds)
+    print_table(f"Seeds needed for a difference of {contract.meaningful_effect:g}", *seeds)
 
 
 def lock(
@@ -93,11 +95,26 @@ def lock(
     ] = False,
 ) -> None:
     """Seal a contract: write FILE.lock with its hash, the time and the tool's version."""
-    from dataflex_data.evaluation.contract import load_contract
+    from dataflex_data.evaluation.contract import contract_warnings, load_contract
     from dataflex_data.evaluation.evaluate import TOOL
-    from dataflex_data.evaluation.lock import contract_sha256, lock_path, write_lock
+    from dataflex_data.evaluation.lock import (
+        contract_sha256,
+        earlier_seals,
+        lock_path,
+        write_lock,
+    )
+    from dataflex_data.evaluation.words import plural
+    from dataflex_data.reporting.terminal import note
 
-    _, raw = load_contract(file)
+    contract, raw = load_contract(file)
     written = write_lock(file, raw, TOOL, force=force)
     verb = "wrote" if written else "kept"
     typer.echo(f"{verb} {lock_path(file)}: sha256 {contract_sha256(raw)}")
+    for warning in contract_warnings(contract):
+        note(f"warning: {warning}")
+    earlier = earlier_seals(file)
+    if earlier:
+        note(
+            f"the lock keeps {plural(len(earlier), 'earlier seal')}; every report says so, and "
+            f"runs seen before {earlier[-1].time or 'now'} count as exploratory"
+        )

@@ -43,8 +43,9 @@ def evaluate(
 ) -> None:
     """Compare methods with their baselines and write report, tables and pictures."""
     from dataflex_data.evaluation import evaluate as work
-    from dataflex_data.evaluation.report import headline
+    from dataflex_data.evaluation.report import headline, remarks
     from dataflex_data.evaluation.runs import group_label
+    from dataflex_data.evaluation.words import points
     from dataflex_data.reporting.terminal import note, print_json, print_table
 
     done = work.evaluate(
@@ -57,36 +58,51 @@ def evaluate(
         plots=not no_plots,
         force=force,
     )
-    if done.exploratory:
-        note(done.exploratory)
     if json:
-        print_json({"out": str(out), "status": done.exploratory or "locked", **work.summary(done)})
+        if done.exploratory:
+            note(done.exploratory)
+        told = {"status": done.status, "remarks": remarks(done)}
+        print_json({"out": str(out), **told, **work.summary(done)})
         return
+    stamp = "" if done.status == "locked" else done.status
     for group in done.groups:
+        label = group_label(group, done.contract.data.id_columns)
         print_table(
-            group_label(group, done.contract.data.id_columns),
+            f"{label} ({stamp})" if stamp else label,
             ["method", "baseline", "pairs", "difference", "interval", "adjusted p", "verdict"],
             [
                 [
                     one.method,
                     one.baseline,
                     one.n,
-                    f"{one.primary.mean:+.2f}",
+                    _ascii(points(done.contract, one.primary.mean, signed=True)),
                     *_deciding(done.contract, one),
                     one.verdict,
                 ]
                 for one in done.of_group(group)
             ],
         )
+    if stamp:
+        typer.echo(stamp)
     typer.echo(headline(done))
+    for sentence in remarks(done):
+        typer.echo(sentence)
     typer.echo(f"report: {out / 'report.html'}")
 
 
 def _deciding(contract: Contract, one: Comparison) -> tuple[str, str]:
     """Return the interval and the adjusted p that decide, as text."""
+    from dataflex_data.evaluation.words import interval_text
+
     rule, tests = contract.inference, one.tests
     if tests is None:
         return "-", "-"
-    interval = tests.intervals[rule.interval]
-    shown = f"[{interval[0]:+.2f}, {interval[1]:+.2f}]" if interval else "-"
-    return shown, "-" if one.is_aa else f"{tests.adjusted(rule.test, rule.correction):.3f}"
+    shown = interval_text(contract, tests.intervals[rule.interval], signed=True) or "-"
+    return _ascii(shown), "-" if one.is_aa else f"{tests.adjusted(rule.test, rule.correction):.3f}"
+
+
+def _ascii(text: str) -> str:
+    """Return numbers with the minus that every terminal can show."""
+    from dataflex_data.evaluation.words import MINUS
+
+    return text.replace(MINUS, "-")

@@ -28,9 +28,9 @@ def collect(
     pattern: Annotated[
         str,
         typer.Option(
-            help="Which files, with columns in braces, such as '{method}/seed{seed}/*.jsonl': verl's "
-            "file logger (.jsonl), its console log (.log, .txt), `dfdata score --json` (.json) or "
-            "--out (.jsonl, .parquet)."
+            help="Which files, with columns in braces, such as '{method}/seed{seed}/*.jsonl': "
+            "verl's file logger (.jsonl), its console log (.log, .txt), `dfdata score --json` "
+            "(.json) or --out (.jsonl, .parquet)."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Runs table to write (.csv).")],

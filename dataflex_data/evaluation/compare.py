@@ -15,8 +15,10 @@ import numpy as np
 from dataflex_data.evaluation import statistics as st
 from dataflex_data.evaluation.aggregate import PRIMARY, ScoreSet
 from dataflex_data.evaluation.contract import Contract
-from dataflex_data.evaluation.runs import Group, Runs
+from dataflex_data.evaluation.flags import Group
+from dataflex_data.evaluation.runs import Runs
 from dataflex_data.evaluation.statistics import F64
+from dataflex_data.evaluation.words import points
 
 Interval = tuple[float, float]
 
@@ -70,6 +72,8 @@ class Comparison:
         tests: ``None`` with fewer than two pairs.
         verdict: ``better``, ``worse``, ``equivalent``, both, ``inconclusive``, ``too few pairs``.
         wording: The verdict as a sentence part, with what it lacks.
+        verdict_all_declared: The verdict if the correction counted all methods that the contract
+            declares against the baseline, those without a run in the group too.
         without_collapsed: The same comparison with pairs of flagged runs left out.
     """
 
@@ -87,6 +91,7 @@ class Comparison:
     tests: Tests | None
     verdict: str = ""
     wording: str = ""
+    verdict_all_declared: str = ""
     without_collapsed: Comparison | None = None
 
     @property
@@ -147,11 +152,16 @@ def compare(
                 for method in methods
                 if (group, method) in rows and (group, baseline) in rows
             ]
-            count = len(methods) if contract.inference.family == "declared" else None
             made = _compare_pairs(contract, rows, scores, scores_RK, pairs)
             left = _left_out(contract, rows, scores, scores_RK, pairs, collapsed_R)
-            adjusted = _adjusted(contract, made, count)
-            found += [_with_left_out(one, left) for one in adjusted]
+            whole = _adjusted(contract, made, len(methods))
+            # A method with too few pairs to be tested is present, and counts.
+            declared = contract.inference.family == "declared" or len(made) == len(methods)
+            adjusted = whole if declared else _adjusted(contract, made, len(made))
+            found += [
+                replace(_with_left_out(one, left), verdict_all_declared=other.verdict)
+                for one, other in zip(adjusted, whole, strict=True)
+            ]
     for pair in _aa_pairs(contract, rows):
         [one] = _compare_pairs(contract, rows, scores, scores_RK, [pair])
         found.append(replace(one, verdict="A/A", wording="two names of one configuration: noise"))
@@ -336,9 +346,9 @@ def _tests(contract: Contract, differences_nC: F64) -> list[Tests]:
 
 
 def _adjusted(
-    contract: Contract, comparisons: Sequence[Comparison], count: int | None
+    contract: Contract, comparisons: Sequence[Comparison], count: int
 ) -> list[Comparison]:
-    """Return the comparisons of one baseline and group with corrected p, and with verdicts."""
+    """Return the comparisons of one baseline and group with p corrected for ``count`` tests."""
     tested = [(at, one.tests) for at, one in enumerate(comparisons) if one.tests is not None]
     corrected: dict[str, dict[str, F64]] = {"holm": {}, "benjamini_hochberg": {}}
     for test in ("t", "sign_flip"):
@@ -392,7 +402,8 @@ def _wording(contract: Contract, one: Comparison, verdict: str) -> str:
     shown = f"{needed:,}" if needed < st.MOST_SEEDS else f"over {st.MOST_SEEDS:,}"
     return (
         f"inconclusive (detectable with {contract.power:.0%} power: "
-        f"{one.tests.minimal_detectable_effect:.2f}; seeds needed for {margin}: {shown})"
+        f"{points(contract, one.tests.minimal_detectable_effect)}; seeds needed for {margin}: "
+        f"{shown})"
     )
 
 

@@ -346,8 +346,8 @@ def contract_warnings(contract: Contract) -> list[str]:
         )
     if pairs < 5:
         warnings.append(
-            f"seeds.minimum_pairs {pairs} lets verdicts rest on very few seeds; "
-            "see the minimal detectable effects below"
+            f"seeds.minimum_pairs {pairs} lets verdicts rest on very few seeds; `dfdata contract "
+            "check` shows what so few can detect"
         )
     if contract.inference.correction == "none" and len(contract.all_methods) > 2:
         warnings.append(

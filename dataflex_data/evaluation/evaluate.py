@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,29 @@ from dataflex_data.core.parquet import (
     replace_folder,
     write_json,
 )
+from dataflex_data.evaluation.absence import absence_flags
 from dataflex_data.evaluation.aggregate import ScoreSet, score_set
 from dataflex_data.evaluation.compare import Comparison, compare, margins
 from dataflex_data.evaluation.contract import Contract, load_contract
+from dataflex_data.evaluation.flags import Flag, Group
 from dataflex_data.evaluation.ledgers import with_ledgers
-from dataflex_data.evaluation.lock import changed_keys, contract_sha256
-from dataflex_data.evaluation.process import ProcessRow, process_rows
-from dataflex_data.evaluation.runs import Flag, Group, Runs, check_runs
+from dataflex_data.evaluation.lock import (
+    EarlierSeal,
+    changed_keys,
+    contract_sha256,
+    earlier_seals,
+)
+from dataflex_data.evaluation.process import ProcessRow, process_flags, process_rows
+from dataflex_data.evaluation.runs import Runs, check_runs
 from dataflex_data.evaluation.sensitivity import RankAgreement, find_collapses, rank_agreements
 from dataflex_data.evaluation.statistics import F64
 from dataflex_data.evaluation.tables import RawTable, read_table
 from dataflex_data.reporting.plots import require_matplotlib
+from dataflex_data.reporting.terminal import progress
 
 TOOL = f"dataflex-data {__version__}"
 EXPLORATORY = "exploratory: contract not locked"
+_STAGES = 4  # read, compare, write tables, write reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,7 @@ class Evaluation:
 
     Attributes:
         exploratory: ``""`` under a locked contract, else why not, to be stamped on every output.
+        earlier: Seals of the contract that were replaced by the one in force.
     """
 
     contract: Contract
@@ -53,6 +63,18 @@ class Evaluation:
     agreements: tuple[RankAgreement, ...]
     flags: tuple[Flag, ...]
     process: tuple[ProcessRow, ...]
+    earlier: tuple[EarlierSeal, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """``"locked"``, or what makes it exploratory, or that it was locked anew, in words."""
+        if self.exploratory:
+            return self.exploratory
+        if not self.earlier:
+            return "locked"
+        times = "once" if len(self.earlier) == 1 else f"{len(self.earlier)} times"
+        keys = ", ".join(dict.fromkeys(key for seal in self.earlier for key in seal.changed))
+        return f"locked anew {times} (changed: {keys}): runs seen before count as exploratory"
 
     @property
     def groups(self) -> list[Group]:
@@ -60,8 +82,9 @@ class Evaluation:
         return sorted({key.group for key in self.runs.keys})
 
     def of_group(self, group: Group) -> list[Comparison]:
-        """Return the comparisons of one group, A/A rows last."""
-        return [one for one in self.comparisons if one.group == group]
+        """Return the comparisons of one group by effect, the highest first; A/A rows last."""
+        found = [one for one in self.comparisons if one.group == group]
+        return sorted(found, key=lambda one: (one.is_aa, _descending(one.primary.mean)))
 
 
 def sealed_contract(path: Path, *, exploratory: bool) -> tuple[Contract, str, str]:
@@ -93,7 +116,11 @@ def sealed_contract(path: Path, *, exploratory: bool) -> tuple[Contract, str, st
 
 
 def evaluate_table(
-    table: RawTable, contract: Contract, sha256: str = "", exploratory: str = EXPLORATORY
+    table: RawTable,
+    contract: Contract,
+    sha256: str = "",
+    exploratory: str = EXPLORATORY,
+    earlier: tuple[EarlierSeal, ...] = (),
 ) -> Evaluation:
     """Return the evaluation of a runs table; changes and writes nothing.
 
@@ -106,7 +133,13 @@ def evaluate_table(
     collapses, collapsed_R = find_collapses(contract, runs)
     comparisons = compare(contract, runs, scores, scores_RK, collapsed_R.tolist())
     agreements = rank_agreements(runs, scores, scores_RK, comparisons, collapsed_R)
-    flags = (*runs.flags, *collapses, *_no_variation(comparisons))
+    flags = (
+        *absence_flags(contract, runs.keys),
+        *runs.flags,
+        *process_flags(runs),
+        *collapses,
+        *_no_variation(comparisons),
+    )
     return Evaluation(
         contract,
         sha256,
@@ -118,6 +151,7 @@ def evaluate_table(
         tuple(agreements),
         flags,
         tuple(process_rows(runs, comparisons)),
+        earlier,
     )
 
 
@@ -155,26 +189,38 @@ def evaluate(
     if plots:
         require_matplotlib("drawing the plots of a report (--no-plots goes on without them)")
     check_output_folder(out, force=force)
-    contract, sha, stamp = sealed_contract(Path(contract_path), exploratory=exploratory)
-    table = read_table(runs_path, contract, pattern)
-    if ledgers is not None:
-        table = with_ledgers(table, contract, ledgers)
-    evaluation = evaluate_table(table, contract, sha, stamp)
-    with replace_folder(out, force=force) as folder:
-        write_json(results(evaluation), folder / "results.json")
-        write_tables(evaluation, folder)
-        write_reports(evaluation, folder, plots=plots)
-        source = Path(runs_path).expanduser()
-        manifest: dict[str, Any] = {
-            "kind": "evaluation",
-            "tool": TOOL,
-            "contract_sha256": sha,
-            "runs": str(source),
-            "runs_sha256": file_sha256(source) if source.is_file() else None,
-            "files": folder_digests(folder),
-        }
-        write_json(manifest, folder / MANIFEST_NAME)
+    contract_path = Path(contract_path)
+    contract, sha, stamp = sealed_contract(contract_path, exploratory=exploratory)
+    with progress("evaluating", total=_STAGES) as advance:
+        table = read_table(runs_path, contract, pattern)
+        if ledgers is not None:
+            table = with_ledgers(table, contract, ledgers)
+        advance()
+        evaluation = evaluate_table(table, contract, sha, stamp, earlier_seals(contract_path))
+        advance()
+        with replace_folder(out, force=force) as folder:
+            write_json(results(evaluation), folder / "results.json")
+            write_tables(evaluation, folder)
+            advance()
+            write_reports(evaluation, folder, plots=plots)
+            advance()
+            source = Path(runs_path).expanduser()
+            manifest: dict[str, Any] = {
+                "kind": "evaluation",
+                "tool": TOOL,
+                "status": evaluation.status,
+                "contract_sha256": sha,
+                "earlier_seals": [asdict(seal) for seal in evaluation.earlier],
+                "runs": str(source),
+                "runs_sha256": file_sha256(source) if source.is_file() else None,
+                "files": folder_digests(folder),
+            }
+            write_json(manifest, folder / MANIFEST_NAME)
     return evaluation
+
+
+def _descending(value: float) -> float:
+    return -value if math.isfinite(value) else math.inf
 
 
 def _no_variation(comparisons: Iterable[Comparison]) -> list[Flag]:
@@ -200,8 +246,16 @@ def results(evaluation: Evaluation) -> dict[str, Any]:
         {
             "schema": 1,
             "tool": TOOL,
-            "status": evaluation.exploratory or "locked",
-            "contract": {"name": contract.name, "sha256": evaluation.contract_sha256},
+            "status": evaluation.status,
+            "contract": {
+                "name": contract.name,
+                "sha256": evaluation.contract_sha256,
+                # Without their times, which tell of the computer's clock and not of the data.
+                "earlier_seals": [
+                    {"sha256": seal.sha256, "changed": list(seal.changed)}
+                    for seal in evaluation.earlier
+                ],
+            },
             "data_sha256": evaluation.runs.sha256,
             "scale": contract.scale,
             "meaningful_effect": contract.meaningful_effect,
@@ -310,6 +364,7 @@ def _comparison(one: Comparison) -> dict[str, Any]:
         "seed_correlation": one.seed_correlation,
         "verdict": one.verdict,
         "wording": one.wording,
+        "verdict_all_declared": one.verdict_all_declared,
         "tests": None,
     }
     if tests is not None:
@@ -418,7 +473,7 @@ def comparison_table(evaluation: Evaluation) -> tuple[list[str], list[list[objec
         *(f"tost_p_{text}" for text in texts),
         "mde",
         *(f"seeds_for_{text}" for text in texts),
-        *("seed_correlation", "verdict", "wording"),
+        *("seed_correlation", "verdict", "wording", "verdict_all_declared"),
         *(f"{name}_{part}" for name in others for part in ("diff", "t_low", "t_high")),
         *("without_collapsed_n", "without_collapsed_diff", "without_collapsed_t_low"),
         "without_collapsed_t_high",
@@ -432,7 +487,7 @@ def comparison_table(evaluation: Evaluation) -> tuple[list[str], list[list[objec
                 *(one.mechanism, one.method, one.baseline, one.n),
                 *(one.method_mean, one.baseline_mean, one.primary.mean),
                 *_test_cells(one, intervals, texts),
-                *(one.seed_correlation, one.verdict, one.wording),
+                *(one.seed_correlation, one.verdict, one.wording, one.verdict_all_declared),
                 *(
                     cell
                     for name in others

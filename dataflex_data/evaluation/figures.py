@@ -10,31 +10,40 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from dataflex_data.evaluation.aggregate import PRIMARY
 from dataflex_data.evaluation.compare import Comparison, Effect
 from dataflex_data.evaluation.evaluate import Evaluation
+from dataflex_data.evaluation.flags import Group
 from dataflex_data.evaluation.process import OPTIMISED
-from dataflex_data.evaluation.runs import Group, group_label
+from dataflex_data.evaluation.runs import group_label
+from dataflex_data.evaluation.words import points
 from dataflex_data.reporting import plots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
+    from matplotlib.transforms import Bbox
 
 MOST_ROWS = 40
 MOST_LINES = 16
 _WIDTH = 9.0
+_STAMP_LETTERS_PER_INCH = 14
+_STAMP_LINE_INCHES = 0.14
 _DOMAIN_MARKERS = "osD^vPX*"
+_UNIT = {"percent": "percentage points", "fraction": "fractions of 1"}
 
 
 def forests(evaluation: Evaluation) -> dict[Group, bytes]:
     """Return one forest plot per group that has comparisons, all of one width."""
-    with plots.style():
+    with _drawing():
         found = {}
         for group in evaluation.groups:
             comparisons = evaluation.of_group(group)
@@ -53,11 +62,49 @@ def stacked(pictures: Sequence[bytes]) -> bytes:
     return target.getvalue()
 
 
+@contextmanager
+def _drawing() -> Iterator[None]:
+    """Hold the common style; characters that its font lacks are told by `not_in_font` instead."""
+    with plots.style(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
+        yield
+
+
+def not_in_font(evaluation: Evaluation) -> list[str]:
+    """Return the names with characters that the pictures' font cannot draw."""
+    from matplotlib.font_manager import findfont, get_font
+
+    known = get_font(findfont("DejaVu Sans")).get_charmap()
+    contract = evaluation.contract
+    names = [
+        *contract.all_methods,
+        *evaluation.scores.names,
+        *(group_label(group, contract.data.id_columns) for group in evaluation.groups),
+    ]
+    return [
+        name
+        for name in dict.fromkeys(names)
+        if any(ord(character) not in known for character in name)
+    ]
+
+
 def _stamp(evaluation: Evaluation, figure: Figure) -> None:
-    if evaluation.exploratory:
-        figure.text(
-            0.995, 0.001, evaluation.exploratory, ha="right", va="bottom", color="#b3261e", size=8
-        )
+    """Write the status below everything else, in room kept for it, where it is not plain locked."""
+    if evaluation.status == "locked":
+        return
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    width, height = figure.get_size_inches()
+    lines = textwrap.wrap(evaluation.status, int(width * _STAMP_LETTERS_PER_INCH))
+    share = (0.06 + _STAMP_LINE_INCHES * len(lines)) / height
+    figure.set_layout_engine(ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share)))
+    figure.text(
+        *(0.99, 0.03 / height, "\n".join(lines)),
+        ha="right",
+        va="bottom",
+        color="#b3261e",
+        size=8,
+    )
 
 
 def _forest(evaluation: Evaluation, group: Group, comparisons: Sequence[Comparison]) -> Figure:
@@ -83,9 +130,10 @@ def _forest(evaluation: Evaluation, group: Group, comparisons: Sequence[Comparis
                 0.9,
                 name if at == 0 else None,
             )
-            told = _signed(one.effects[name].mean)
+            told = points(evaluation.contract, one.effects[name].mean, signed=True)
             _told(axes, at - 0.3 + step * (place + 1), told, plots.PALETTE[place % 8])
-        _told(axes, at - 0.3, f"{_signed(one.primary.mean)}  {one.verdict}", plots.INK)
+        mean = points(evaluation.contract, one.primary.mean, signed=True)
+        _told(axes, at - 0.3, f"{mean}  {one.verdict}", plots.INK)
         if at:
             axes.axhline(at - 0.5, color=plots.GRID, linewidth=0.8, zorder=0)
     axes.set_yticks(
@@ -95,17 +143,13 @@ def _forest(evaluation: Evaluation, group: Group, comparisons: Sequence[Comparis
     axes.grid(visible=False, axis="y")
     level = 1 - evaluation.contract.inference.alpha
     axes.set_xlabel(
-        f"difference to the baseline in {evaluation.contract.scale} points, {level:.0%} t interval "
+        f"difference to the baseline ({_UNIT[evaluation.contract.scale]}), {level:.0%} t interval "
         "(domains: descriptive, uncorrected)"
     )
     axes.set_title(group_label(group, evaluation.contract.data.id_columns) + note)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=6, fontsize=8)
     _stamp(evaluation, figure)
     return figure
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
 def _told(axes: Axes, y: float, text: str, color: str) -> None:
@@ -123,16 +167,12 @@ def _told(axes: Axes, y: float, text: str, color: str) -> None:
 
 def _shortened(comparisons: Sequence[Comparison]) -> tuple[list[Comparison], str]:
     """Return at most `MOST_ROWS` comparisons, the extremes by mean, and a note on what is left."""
-    shown = sorted(comparisons, key=lambda one: (one.is_aa, -_finite(one.primary.mean)))
+    shown = list(comparisons)  # by effect already
     if len(shown) <= MOST_ROWS:
         return shown, ""
     half = MOST_ROWS // 2
     kept = [*shown[:half], *shown[-half:]]
     return kept, f"\nthe {half} highest and {half} lowest of {len(shown)}; all are in the table"
-
-
-def _finite(value: float) -> float:
-    return value if math.isfinite(value) else -math.inf
 
 
 def _bar(
@@ -160,7 +200,7 @@ def heat_map(evaluation: Evaluation) -> bytes:
     matrix = np.array(
         [[_or_nan(value_of[group, name]) for name in names] for group in groups], dtype=float
     )
-    with plots.style():
+    with _drawing():
         import matplotlib as mpl
 
         figure = plots.new_figure(_WIDTH, 1.7 + 0.36 * len(groups))
@@ -202,7 +242,7 @@ def rank_shift(evaluation: Evaluation) -> bytes:
     columns = min(2, len(groups))
     lines = math.ceil(len(groups) / columns)
     tallest = max(min(len(ranks[group, PRIMARY]), MOST_LINES) for group in groups)
-    with plots.style():
+    with _drawing():
         figure = plots.new_figure(_WIDTH * 1.2, 0.6 + lines * (0.85 + 0.2 * max(tallest, 4)))
         grid = figure.subplots(lines, columns, squeeze=False)
         for axes, group in zip(grid.flat, groups, strict=False):
@@ -265,48 +305,103 @@ def pareto(evaluation: Evaluation) -> bytes | None:
     groups = sorted({group for group, _ in tokens})[:MOST_ROWS]
     columns = min(2, len(groups))
     lines = math.ceil(len(groups) / columns)
-    with plots.style():
+    with _drawing():
+        labels: list[tuple[Axes, list[Annotation]]] = []
         figure = plots.new_figure(_WIDTH, 0.5 + 3.1 * lines)
         grid = figure.subplots(lines, columns, squeeze=False)
         for axes, group in zip(grid.flat, groups, strict=False):
-            points = {
+            shown = {
                 method: (tokens[group, method], mean)
                 for method, mean in means[group].items()
                 if (group, method) in tokens
             }
-            _pareto_panel(evaluation, axes, group, points)
+            labels.append((axes, _pareto_panel(evaluation, axes, group, shown)))
         for axes in list(grid.flat)[len(groups) :]:
             axes.set_axis_off()
         _stamp(evaluation, figure)
+        figure.draw_without_rendering()  # lays the panels out: labels are placed by pixels
+        for axes, texts in labels:
+            _place(axes, texts)
         return plots.figure_png(figure)
 
 
 def _pareto_panel(
-    evaluation: Evaluation, axes: Axes, group: Group, points: Mapping[str, tuple[float, float]]
-) -> None:
+    evaluation: Evaluation, axes: Axes, group: Group, shown: Mapping[str, tuple[float, float]]
+) -> list[Annotation]:
+    """Draw one panel and return the labels of its points, to be placed."""
     from matplotlib.ticker import EngFormatter
 
-    front = pareto_front(points)
+    front = pareto_front(shown)
     baselines = {family.baseline for family in evaluation.contract.methods.values()}
     axes.plot(
-        *zip(*(points[name] for name in front), strict=True),
+        *zip(*(shown[name] for name in front), strict=True),
         color=plots.FAINT,
         linewidth=1,
         linestyle="--",
         zorder=1,
     )
-    named = set(points) if len(points) <= MOST_LINES else {*front, *baselines}
-    for method, (x, y) in points.items():
+    named = set(shown) if len(shown) <= MOST_LINES else {*front, *baselines}
+    labels = []
+    for method, (x, y) in shown.items():
         color = plots.INK if method in baselines else plots.PALETTE[0 if method in front else 7]
         axes.plot(x, y, "s" if method in baselines else "o", color=color, markersize=5)
         if method in named:
-            axes.annotate(method, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7.5)
+            labels.append(
+                axes.annotate(
+                    *(method, (x, y)),
+                    xytext=(0, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=7.5,
+                )
+            )
     axes.margins(0.14)
     axes.set_xlabel("tokens optimised per run (mean)")
     axes.set_ylabel("primary score (mean)")
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     label = group_label(group, evaluation.contract.data.id_columns)
     axes.set_title("\n".join(textwrap.wrap(label, 44)), fontsize=8.5)
+    return labels
+
+
+# Where a label may stand, in points from its mark: the side and the line above or below.
+_PLACES: list[tuple[Literal["left", "right"], float]] = [
+    *(("left", 0.0), ("right", 0.0)),
+    *(("left", 8.0), ("right", 8.0), ("left", -8.0), ("right", -8.0)),
+    *(("left", 16.0), ("right", 16.0), ("left", -16.0), ("right", -16.0)),
+    *(("left", 24.0), ("right", 24.0), ("left", -24.0), ("right", -24.0)),
+]
+
+
+def _place(axes: Axes, labels: Sequence[Annotation]) -> None:
+    """Put each label where it runs over no other, no mark and no edge, if there is such a place."""
+    from matplotlib.transforms import Bbox as Box
+
+    frame = axes.get_window_extent()
+    marks = [axes.transData.transform(label.xy) for label in labels]
+    taken = [Box.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
+    for label in sorted(labels, key=lambda one: (one.xy[1], one.xy[0])):
+        best: tuple[float, tuple[Literal["left", "right"], float], Bbox] | None = None
+        for at, (side, line) in enumerate(_PLACES):
+            label.set_horizontalalignment(side)
+            label.set_position((5 if side == "left" else -5, line))
+            box = label.get_window_extent()
+            over = sum(_overlap(box, other) for other in taken)
+            outside = max(0.0, frame.x0 - box.x0) + max(0.0, box.x1 - frame.x1)
+            cost = over + outside * box.height + at
+            if best is None or cost < best[0]:
+                best = (cost, (side, line), box)
+        if best is not None:
+            side, line = best[1]
+            label.set_horizontalalignment(side)
+            label.set_position((5 if side == "left" else -5, line))
+            taken.append(best[2])
+
+
+def _overlap(first: Bbox, second: Bbox) -> float:
+    width = min(first.x1, second.x1) - max(first.x0, second.x0)
+    height = min(first.y1, second.y1) - max(first.y0, second.y0)
+    return float(width * height) if width > 0 and height > 0 else 0.0
 
 
 def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.evaluation import statistics as st
-from dataflex_data.evaluation.contract import Contract
+from dataflex_data.evaluation.contract import Contract, Seeds
+from dataflex_data.evaluation.words import plural
 
 Rows = list[list[object]]
 PILOT_SDS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -55,6 +56,62 @@ def seeds_needed(
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is asked: how large a difference, among how many methods, at which level and power.
+
+    Attributes:
+        from_contract: Which of these a contract gave, in words.
+    """
+
+    margins: tuple[float, ...]
+    methods: tuple[int, ...]
+    alpha: float
+    power: float
+    from_contract: tuple[str, ...]
+
+    def needs(self, sd: float) -> list[Need]:
+        """Return the seeds needed at a spread of ``sd``."""
+        return seeds_needed(sd, self.margins, self.methods, self.alpha, self.power)
+
+
+def plan_from(
+    contract: Contract | None,
+    *,
+    margins: Sequence[float] | None = None,
+    methods: Sequence[int] | None = None,
+    alpha: float | None = None,
+    power: float | None = None,
+) -> Plan:
+    """Return a plan: what is given, else what the contract says, else the usual."""
+    told = []
+    if contract is not None:
+        families = sorted({1, *(len(names) for names in contract.baseline_families().values())})
+        if alpha is None:
+            alpha = contract.inference.alpha
+            told.append(f"alpha {alpha:g}")
+        if power is None:
+            power = contract.power
+            told.append(f"power {power:g}")
+        if margins is None:
+            margins = [contract.meaningful_effect / 2, contract.meaningful_effect]
+            told.append(f"margins {' and '.join(f'{value:g}' for value in margins)}")
+        if methods is None:
+            # Without a correction every method is judged at the full alpha.
+            methods = [1] if contract.inference.correction == "none" else families
+            told.append(
+                f"methods {', '.join(map(str, methods))} (correction "
+                f"{contract.inference.correction})"
+            )
+    return Plan(
+        tuple(margins or (0.5, 1.0)),
+        tuple(methods or (1, 3, 8)),
+        0.05 if alpha is None else alpha,
+        0.8 if power is None else power,
+        tuple(told),
+    )
+
+
 def power_curve(
     sd: float, margin: float, methods: int, alpha: float, seeds: Sequence[int]
 ) -> list[float]:
@@ -79,7 +136,7 @@ def seeds_table(contract: Contract) -> tuple[list[str], Rows]:
     """Return the seeds needed for the meaningful effect by spread and size of each family."""
     families = contract.baseline_families()
     sizes = sorted({1, *(len(methods) for methods in families.values())})
-    columns = ["sd", *(f"{n} methods" if n > 1 else "1 method" for n in sizes)]
+    columns = ["sd", *(plural(n, "method") for n in sizes)]
     rows: Rows = []
     for sd in (value * contract.points for value in PILOT_SDS):
         needs = seeds_needed(
@@ -92,14 +149,18 @@ def seeds_table(contract: Contract) -> tuple[list[str], Rows]:
 def pilot_spread(runs_path: Path, contract: Contract, pattern: str | None = None) -> Rows:
     """Return group, method, pairs and sd of the paired differences of a pilot.
 
+    A pilot has fewer and other seeds than the study it is for: those it has are paired.
+
     Raises:
         InputDataError: The runs cannot be used, or no comparison has two pairs.
     """
     from dataflex_data.evaluation.evaluate import evaluate_table
-    from dataflex_data.evaluation.runs import group_label
+    from dataflex_data.evaluation.runs import group_label, seeds_of
     from dataflex_data.evaluation.tables import read_table
 
-    evaluation = evaluate_table(read_table(runs_path, contract, pattern), contract)
+    table = read_table(runs_path, contract, pattern)
+    seeds = Seeds(list=seeds_of(table, contract), minimum_pairs=2, missing="drop_pair")
+    evaluation = evaluate_table(table, contract.model_copy(update={"seeds": seeds}))
     rows: Rows = [
         [group_label(one.group, contract.data.id_columns), one.method, one.n, one.tests.sd]
         for one in evaluation.comparisons
@@ -130,7 +191,7 @@ def curve_png(
                     power_curve(sd, margin, count, alpha, seeds),
                     styles[which % len(styles)],
                     color=plots.PALETTE[at % len(plots.PALETTE)],
-                    label=f"{margin:g} points, {count} method{'s' if count > 1 else ''}",
+                    label=f"difference {margin:g}, {plural(count, 'method')}",
                 )
         axes.axhline(power, color=plots.FAINT, linewidth=1)
         axes.set_ylim(0, 1.02)

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dataflex_data.evaluation.compare import Comparison, rows_by_seed
-from dataflex_data.evaluation.runs import Group, Runs
+from dataflex_data.evaluation.flags import Flag, Group
+from dataflex_data.evaluation.runs import Runs
+from dataflex_data.evaluation.words import plural
 
 GENERATED, RETAINED, OPTIMISED = "rollout_tokens", "kept_fraction", "update_tokens"
 
@@ -22,8 +24,8 @@ class ProcessRow:
     """A process metric of one method.
 
     Attributes:
-        runs: Runs that report it; the others are not guessed.
-        mean: Mean over these runs.
+        runs: Runs that report it; the others are not guessed (`process_flags` names them).
+        mean: Mean over these runs, whether or not they have a pair.
         baseline_mean: The baseline's mean, ``None`` for baselines and where it reports none.
         ratio: Mean over the baseline's mean; ``None`` where that is 0 or absent.
     """
@@ -54,6 +56,31 @@ def process_rows(runs: Runs, comparisons: list[Comparison]) -> list[ProcessRow]:
         ratio = mean / reference if reference else None
         found.append(ProcessRow(group, method, metric, count, mean, reference, ratio))
     return found
+
+
+def process_flags(runs: Runs) -> list[Flag]:
+    """Return one flag per method of a group that reports a metric in fewer runs than it has.
+
+    A method without any report is flagged where others of its group report.
+    """
+    flags = []
+    rows = rows_by_seed(runs)
+    for metric, column in runs.process.items():
+        present = {key: ~np.isnan(column[list(by_seed.values())]) for key, by_seed in rows.items()}
+        reporting = {group for (group, _), held in present.items() if held.any()}
+        flags += [
+            Flag(
+                "incomplete_process",
+                group,
+                method,
+                None,
+                "",
+                f"{metric} is reported by {int(held.sum())} of {plural(len(held), 'run')}",
+            )
+            for (group, method), held in sorted(present.items())
+            if group in reporting and not held.all()
+        ]
+    return flags
 
 
 def _baseline_mean(

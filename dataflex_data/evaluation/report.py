@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 
+from dataflex_data.evaluation.absence import absence_sentences
 from dataflex_data.evaluation.compare import Comparison, margins
 from dataflex_data.evaluation.evaluate import TOOL, Evaluation, summary
+from dataflex_data.evaluation.flags import Group
 from dataflex_data.evaluation.process import GENERATED, OPTIMISED, RETAINED
-from dataflex_data.evaluation.runs import Group, group_label
+from dataflex_data.evaluation.runs import group_label
+from dataflex_data.evaluation.words import cell, interval_text, plural, points
 from dataflex_data.reporting.document import (
     Block,
     Heading,
@@ -63,39 +67,62 @@ def headline(evaluation: Evaluation) -> str:
     """Return the result in sentences that claim no more than the data allow."""
     counts = summary(evaluation)
     verdicts = counts["verdicts"]
-    total = counts["comparisons"]
-    won = sum(n for verdict, n in verdicts.items() if verdict.startswith("better"))
-    lost = sum(n for verdict, n in verdicts.items() if verdict.startswith("worse"))
     told = ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.items()))
-    sentences = [f"{total} comparisons: {told or 'none'} ({won} better, {lost} worse)."]
+    sentences = [f"{plural(counts['comparisons'], 'comparison')}: {told or 'none'}."]
     open_ = [one for one in evaluation.comparisons if one.verdict == "inconclusive" and one.tests]
     if open_:
         typical = float(
             np.median([one.tests.minimal_detectable_effect for one in open_ if one.tests])
         )
+        contract = evaluation.contract
         sentences.append(
             f"Inconclusive does not mean without effect: the median inconclusive comparison could "
-            f"have shown, with {evaluation.contract.power:.0%} power, a difference of "
-            f"{typical:.2f} or more; the effect that matters was set at "
-            f"{evaluation.contract.meaningful_effect:g}."
+            f"have shown, with {contract.power:.0%} power, a difference of "
+            f"{points(contract, typical)} or more; the effect that matters was set at "
+            f"{contract.meaningful_effect:g}."
         )
-    if verdicts.get("too few pairs"):
+    few = verdicts.get("too few pairs")
+    if few:
+        have = "has" if few == 1 else "have"
+        get = "gets" if few == 1 else "get"
         sentences.append(
-            f"{verdicts['too few pairs']} comparisons have fewer pairs than the contract asks for "
-            "and get no verdict."
+            f"{plural(few, 'comparison')} {have} fewer pairs than the contract asks for and {get} "
+            "no verdict."
         )
     return " ".join(sentences)
 
 
+def remarks(evaluation: Evaluation) -> list[str]:
+    """Return what a reader of the verdicts must know beside them, one sentence each."""
+    sentences = absence_sentences(evaluation.contract, evaluation.flags, evaluation.comparisons)
+    sentences += [
+        f"{flag.benchmark}: {flag.detail}."
+        for flag in evaluation.flags
+        if flag.kind == "item_count"
+    ]
+    others = [flag for flag in evaluation.flags if flag.kind not in _TOLD]
+    if others:
+        kinds = ", ".join(sorted({flag.kind.replace("_", " ") for flag in others}))
+        sentences.append(f"{plural(len(others), 'further flag')}: {kinds}; see Flags.")
+    return sentences
+
+
+# Told in the Result, or in a part of their own.
+_TOLD = ("absent_methods", "absent_mechanism", "item_count", "collapsed")
+
+
 def _subtitle(evaluation: Evaluation) -> str:
-    status = evaluation.exploratory or "contract locked"
+    status = evaluation.exploratory or f"contract {evaluation.status}"
     return (
-        f"{status} · {len(evaluation.runs.keys)} runs in {len(evaluation.groups)} groups · {TOOL}"
+        f"{status} · {plural(len(evaluation.runs.keys), 'run')} in "
+        f"{plural(len(evaluation.groups), 'group')} · {TOOL}"
     )
 
 
 def _stamp(evaluation: Evaluation) -> list[Block]:
-    return [Paragraph(evaluation.exploratory, "banner")] if evaluation.exploratory else []
+    """Return a banner where the contract was not sealed once and for all."""
+    locked = evaluation.status == "locked"
+    return [] if locked else [Paragraph(evaluation.status, "banner")]
 
 
 def _parts(
@@ -120,21 +147,28 @@ def _label(evaluation: Evaluation, group: Group) -> str:
 
 def _result_part(evaluation: Evaluation) -> Part:
     counts = summary(evaluation)
-    also = evaluation.contract.inference.also
-    blocks = [*_stamp(evaluation), Paragraph(headline(evaluation))]
+    rule = evaluation.contract.inference
+    shown = (rule.interval, *rule.also)
+    blocks: list[Block] = [*_stamp(evaluation), Paragraph(headline(evaluation))]
+    blocks += [Paragraph(sentence, "banner") for sentence in remarks(evaluation)]
     zero = counts["intervals_excluding_zero"]
     told = [
         f"{name.replace('_', ' ')}: {zero[name]}"
         for name in ("t", "bootstrap_percentile", "bootstrap_bca")
-        if name in (evaluation.contract.inference.interval, *also)
+        if name in shown
     ]
     chance = counts["comparisons"] * evaluation.contract.inference.alpha
+    three = "bootstrap_percentile" in shown and any(one.n == 3 for one in evaluation.comparisons)
     blocks.append(
         Paragraph(
             f"Uncorrected intervals that exclude zero, of {counts['comparisons']}: "
             f"{'; '.join(told)}. About {chance:.1f} would by chance alone if no method had any "
-            "effect and the interval kept its level; "
-            "a percentile bootstrap over three seeds does not (it covers about 75%).",
+            "effect and the interval kept its level"
+            + (
+                "; a percentile bootstrap over three seeds does not (it covers about 75%)."
+                if three
+                else "."
+            ),
             "note",
         )
     )
@@ -153,8 +187,8 @@ def _result_part(evaluation: Evaluation) -> Part:
                         f"{one.method} less {one.baseline}",
                         _label(evaluation, one.baseline_group),
                         one.n,
-                        one.primary.mean,
-                        _interval(one.primary.interval),
+                        cell(evaluation.contract, one.primary.mean),
+                        interval_text(evaluation.contract, one.primary.interval),
                     ]
                     for one in noise
                 ],
@@ -166,6 +200,8 @@ def _result_part(evaluation: Evaluation) -> Part:
 def _forest_part(evaluation: Evaluation, forests: dict[Group, bytes]) -> Part:
     if not forests:
         return Part("Effects and domains", [])
+    from dataflex_data.evaluation import figures
+
     blocks: list[Block] = [
         Paragraph(
             "Black: the primary score's paired difference with its interval. Coloured, below it: "
@@ -173,6 +209,15 @@ def _forest_part(evaluation: Evaluation, forests: dict[Group, bytes]) -> Part:
             f"Shaded: within the meaningful effect of ±{evaluation.contract.meaningful_effect:g}."
         )
     ]
+    lacking = figures.not_in_font(evaluation)
+    if lacking:
+        blocks.append(
+            Paragraph(
+                f"The font of the pictures lacks {', '.join(lacking)}, drawn there as empty boxes; "
+                "the tables hold the names whole.",
+                "note",
+            )
+        )
     for at, (group, png) in enumerate(forests.items()):
         label = f"effects in {_label(evaluation, group)}"
         blocks.append(Picture("forest.png" if at == 0 else "", label, png))
@@ -185,7 +230,7 @@ def _table_part(evaluation: Evaluation) -> Part:
     rule = evaluation.contract.inference
     full = f"{evaluation.contract.meaningful_effect:g}"
     columns = [
-        *("method", "baseline", "pairs", "mean", "difference"),
+        *("method", "baseline", "pairs", "mean of all runs", "difference of pairs"),
         *(f"{1 - rule.alpha:.0%} interval", "verdict"),
         *(f"p ({rule.test.replace('_', '-')})", f"p ({rule.correction.replace('_', '-')})"),
         *(f"p (within ±{full})", "detectable", f"seeds for {full}", "seed r"),
@@ -202,7 +247,8 @@ def _table_part(evaluation: Evaluation) -> Part:
             Paragraph(
                 "Detectable: the smallest difference this comparison would show with "
                 f"{evaluation.contract.power:.0%} power; an inconclusive one says nothing about "
-                "smaller effects. Domain columns are differences to the baseline. Seed r: "
+                "smaller effects. The mean is over all runs of the method, the difference over its "
+                "pairs with the baseline. Domain columns are differences to the baseline. Seed r: "
                 "correlation of method and baseline over seeds; pairing helps only where it is "
                 "clearly positive.",
                 "note",
@@ -212,39 +258,32 @@ def _table_part(evaluation: Evaluation) -> Part:
 
 
 def _comparison_row(evaluation: Evaluation, one: Comparison, full: str) -> list[object]:
-    rule, tests = evaluation.contract.inference, one.tests
+    contract, tests = evaluation.contract, one.tests
+    rule = contract.inference
     head: list[object] = [
         one.method,
         one.baseline,
         one.n,
-        one.method_mean,
-        _known(one.primary.mean),
+        cell(contract, one.method_mean),
+        cell(contract, one.primary.mean),
     ]
-    tail = [_known(one.effects[name].mean) for name in evaluation.scores.domains]
+    tail: list[object] = [
+        _coefficient(one.seed_correlation),
+        *(cell(contract, one.effects[name].mean) for name in evaluation.scores.domains),
+    ]
     if tests is None:
-        return [*head, None, one.verdict, *[None] * 5, one.seed_correlation, *tail]
+        return [*head, None, one.verdict, *[None] * 5, *tail]
     return [
         *head,
-        _interval(tests.intervals[rule.interval]),
+        interval_text(contract, tests.intervals[rule.interval]),
         one.verdict,
         tests.p[rule.test],
         tests.adjusted(rule.test, rule.correction),
         tests.tost_p[full],
-        tests.minimal_detectable_effect,
+        cell(contract, tests.minimal_detectable_effect),
         tests.seeds_needed[full],
-        one.seed_correlation,
         *tail,
     ]
-
-
-def _known(value: float) -> float | None:
-    return None if value != value else value
-
-
-def _interval(interval: tuple[float, float] | None) -> str | None:
-    if interval is None:
-        return None
-    return f"[{interval[0]:.2f}, {interval[1]:.2f}]".replace("-", "−")
 
 
 def _sensitivity_part(evaluation: Evaluation, pictures: dict[str, Picture]) -> Part:
@@ -267,11 +306,11 @@ def _sensitivity_part(evaluation: Evaluation, pictures: dict[str, Picture]) -> P
                 [
                     _label(evaluation, one.group),
                     one.score,
-                    one.spread,
-                    one.spearman,
-                    one.kendall,
+                    cell(evaluation.contract, one.spread),
+                    _coefficient(one.spearman),
+                    _coefficient(one.kendall),
                     _range(list(one.spearman_without_seed.values())),
-                    one.spearman_without_collapsed,
+                    _coefficient(one.spearman_without_collapsed),
                     ", ".join(one.sign_flips) if len(one.sign_flips) < 9 else len(one.sign_flips),
                 ]
                 for one in others
@@ -279,6 +318,10 @@ def _sensitivity_part(evaluation: Evaluation, pictures: dict[str, Picture]) -> P
         ),
     ]
     return Part("Sensitivity to the aggregate", blocks)
+
+
+def _coefficient(value: float | None) -> Decimal | None:
+    return None if value is None else Decimal(f"{value:.2f}")
 
 
 def _range(values: Sequence[float | None]) -> str | None:
@@ -323,11 +366,11 @@ def _collapse_part(evaluation: Evaluation) -> Part:
                     [
                         _label(evaluation, one.group),
                         one.method,
-                        _known(one.primary.mean),
-                        _interval(one.primary.interval),
+                        cell(evaluation.contract, one.primary.mean),
+                        interval_text(evaluation.contract, one.primary.interval),
                         one.without_collapsed.n,
-                        _known(one.without_collapsed.primary.mean),
-                        _interval(one.without_collapsed.primary.interval),
+                        cell(evaluation.contract, one.without_collapsed.primary.mean),
+                        interval_text(evaluation.contract, one.without_collapsed.primary.interval),
                     ]
                     for one in touched
                     if one.without_collapsed is not None
@@ -357,7 +400,8 @@ def _process_part(evaluation: Evaluation, pictures: dict[str, Picture]) -> Part:
         Paragraph(
             f"Tokens generated ({GENERATED}), share of responses retained ({RETAINED}) and tokens "
             f"optimised ({OPTIMISED}) are different costs: selection after the rollout saves the "
-            "last only. Ratios are to the baseline."
+            "last only. Means and ratios are over all runs that report a metric, with a pair or "
+            "not; the ratio is to the baseline's mean."
         )
     ]
     if silent:
@@ -373,7 +417,7 @@ def _process_part(evaluation: Evaluation, pictures: dict[str, Picture]) -> Part:
         )
     blocks.append(
         Table(
-            ["group", "method", "metric", "runs", "mean", "ratio to baseline"],
+            ["group", "method", "metric", "runs reporting", "mean", "ratio to baseline"],
             [
                 [_label(evaluation, p.group), p.method, p.metric, p.runs, p.mean, p.ratio]
                 for p in evaluation.process
@@ -386,11 +430,20 @@ def _process_part(evaluation: Evaluation, pictures: dict[str, Picture]) -> Part:
 def _flags_part(evaluation: Evaluation) -> Part:
     flags = [flag for flag in evaluation.flags if flag.kind != "collapsed"]
     return Part(
-        "Left out",
+        "Flags",
         [
             Table(
-                ["kind", "group", "method", "seed", "what"],
-                [[f.kind, _label(evaluation, f.group), f.method, f.seed, f.detail] for f in flags],
+                ["kind", "group", "method or benchmark", "seed", "what"],
+                [
+                    [
+                        f.kind.replace("_", " "),
+                        _label(evaluation, f.group) if f.group else "all runs",
+                        f.method or f.benchmark,
+                        f.seed,
+                        f.detail,
+                    ]
+                    for f in flags
+                ],
             )
         ]
         if flags
@@ -400,7 +453,7 @@ def _flags_part(evaluation: Evaluation) -> Part:
 
 def _method_part(evaluation: Evaluation) -> Part:
     contract, rule = evaluation.contract, evaluation.contract.inference
-    ids = ", ".join(contract.data.id_columns)
+    ids = f" ({', '.join(contract.data.id_columns)})" if contract.data.id_columns else ""
     exact = all(one.tests.sign_flip_exact for one in evaluation.comparisons if one.tests)
     family = (
         "the methods present in a group that share a baseline"
@@ -412,7 +465,7 @@ def _method_part(evaluation: Evaluation) -> Part:
         "How it was done",
         [
             Paragraph(
-                f"Differences are paired by seed inside one group ({ids}). Verdicts: {rule.test} "
+                f"Differences are paired by seed inside one group{ids}. Verdicts: {rule.test} "
                 f"test with {rule.correction} over {family}, adjusted p below {rule.alpha:g} and "
                 f"the {rule.interval} interval clear of zero; equivalent "
                 f"where both one-sided tests against ±{contract.meaningful_effect:g} have p below "
@@ -426,7 +479,15 @@ def _method_part(evaluation: Evaluation) -> Part:
                 [
                     ["contract", contract.name],
                     ["contract sha256", evaluation.contract_sha256],
-                    ["status", evaluation.exploratory or "locked"],
+                    ["status", evaluation.status],
+                    *(
+                        [
+                            "earlier seal",
+                            f"{seal.sha256 or 'unreadable'}, {seal.time or 'time unknown'}; then "
+                            f"changed: {', '.join(seal.changed)}",
+                        ]
+                        for seal in evaluation.earlier
+                    ),
                     ["data sha256 (sorted runs)", evaluation.runs.sha256],
                     ["tool", TOOL],
                     ["margins", ", ".join(margins(contract))],

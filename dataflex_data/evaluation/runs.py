@@ -18,14 +18,12 @@ import numpy as np
 from dataflex_data.core.errors import InputDataError, did_you_mean
 from dataflex_data.core.text import excerpt
 from dataflex_data.evaluation.contract import Contract
+from dataflex_data.evaluation.flags import Flag, Group
 from dataflex_data.evaluation.statistics import F64
-from dataflex_data.evaluation.tables import RawRun, RawTable
+from dataflex_data.evaluation.tables import ItemCount, RawRun, RawTable, refuse
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _MISSING = frozenset({"", "na", "nan", "n/a", "null", "none", "-"})
-_MOST_SHOWN = 10
-
-Group = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,28 +33,6 @@ class RunKey:
     group: Group
     method: str
     seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """Something a reader must know about the data: kept in every report.
-
-    Attributes:
-        kind: ``dropped_run``, ``dropped_seed``, ``incomplete_seeds``, ``collapsed`` or
-            ``no_variation``.
-        group: The group; empty for all.
-        method: The method it concerns.
-        seed: The seed, or ``None`` where all are concerned.
-        benchmark: The benchmark, or ``""``.
-        detail: One sentence.
-    """
-
-    kind: str
-    group: Group
-    method: str
-    seed: int | None
-    benchmark: str
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +56,8 @@ class Runs:
 
 def group_label(group: Group, columns: Sequence[str]) -> str:
     """Return a group in words; blank values are told by their column."""
-    return " · ".join(
-        value or f"(no {column})" for value, column in zip(group, columns, strict=True)
-    )
+    told = [value or f"(no {column})" for value, column in zip(group, columns, strict=True)]
+    return " · ".join(told) or "all runs"
 
 
 def check_runs(table: RawTable, contract: Contract) -> Runs:
@@ -93,12 +68,13 @@ def check_runs(table: RawTable, contract: Contract) -> Runs:
     """
     _check_columns(table, contract)
     parsed = _parse(table, contract)
-    flags: list[Flag] = []
+    flags: list[Flag] = list(table.flags)
     kept = _without_missing_cells(table, contract, parsed, flags)
     _check_duplicates(table, kept)
     kept.sort(key=lambda run: run.key)
     values = np.array([run.values for run in kept], dtype=float)
     _check_scale(table, contract, kept, values)
+    _check_items(table, contract, kept, flags)
     kept, values = _check_seeds(table, contract, kept, values, flags)
     _check_baselines(table, contract, [run.key for run in kept])
     process = {
@@ -119,20 +95,11 @@ class _Parsed:
     key: RunKey
     values: list[float]
     process: dict[str, float]
+    items: Mapping[str, ItemCount]
 
     @property
     def label(self) -> str:
         return f"{self.where} ({self.key.method}, seed {self.key.seed})"
-
-
-def _refuse(table: RawTable, problems: Sequence[str], advice: str) -> None:
-    """Raise one error for all ``problems``, if there are any."""
-    if not problems:
-        return
-    lines = "\n".join(f"  - {problem}" for problem in problems[:_MOST_SHOWN])
-    more = len(problems) - _MOST_SHOWN
-    rest = f"\n  - and {more} more" if more > 0 else ""
-    raise InputDataError(f"{table.path}: {advice}\n{lines}{rest}")
 
 
 def _check_columns(table: RawTable, contract: Contract) -> None:
@@ -143,11 +110,17 @@ def _check_columns(table: RawTable, contract: Contract) -> None:
         for name in [*wanted, *([data.run] if data.run else [])]
         if name not in table.columns
     ]
-    _refuse(
-        table,
+    advice = "mend the header or the contract:"
+    if table.path.is_dir():
+        advice = (
+            "in a folder, columns that no file holds are read from paths by --pattern, such as "
+            "'{method}/seed{seed}/**/results_*.json':"
+        )
+    refuse(
+        table.path,
         problems,
         f"the contract needs columns that are not there (it has: {', '.join(table.columns)}); "
-        "mend the header or the contract:",
+        f"{advice}",
     )
 
 
@@ -168,7 +141,7 @@ def _parse(table: RawTable, contract: Contract) -> list[_Parsed]:
     process_columns = _process_columns(table, contract)
     for run in table.runs:
         where = f"{run.where} [{run.values.get(data.run)}]" if data.run else run.where
-        method = _text(run.values.get(data.method))
+        method = plain_text(run.values.get(data.method))
         seed = _integer(run.values.get(data.seed))
         if method not in known:
             unknown.append(
@@ -180,21 +153,22 @@ def _parse(table: RawTable, contract: Contract) -> list[_Parsed]:
                 f"{where}: column {data.seed!r}: {run.values.get(data.seed)!r} is not an integer"
             )
             continue
-        group = tuple(_text(run.values.get(name)) for name in data.id_columns)
+        group = tuple(plain_text(run.values.get(name)) for name in data.id_columns)
         values = [_cell(run, where, name, problems) for name in contract.scores.benchmarks]
         process = {name: _cell(run, where, name, problems) for name in process_columns}
-        parsed.append(_Parsed(where, RunKey(group, method, seed), values, process))
-    _refuse(
-        table,
+        parsed.append(_Parsed(where, RunKey(group, method, seed), values, process, run.items))
+    refuse(
+        table.path,
         unknown,
         "methods that the contract does not name; the family of comparisons is fixed, so add them "
         f"to a new contract or leave them out of the table (known: {', '.join(known)}):",
     )
-    _refuse(table, problems, "cells that are not numbers; mend or remove them:")
+    refuse(table.path, problems, "cells that are not numbers; mend or remove them:")
     return parsed
 
 
-def _text(value: object) -> str:
+def plain_text(value: object) -> str:
+    """Return a cell that identifies a run as text: 300.0 is ``"300"``, blank is ``""``."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -208,10 +182,16 @@ def _text(value: object) -> str:
 def _integer(value: object) -> int | None:
     if isinstance(value, bool):
         return None
-    text = _text(value)
-    if re.fullmatch(r"[+-]?\d+(\.0+)?", text) is None:
+    text = plain_text(value)
+    if re.fullmatch(r"[+-]?[0-9]+(\.0+)?", text) is None:
         return None
     return int(text.partition(".")[0])
+
+
+def seeds_of(table: RawTable, contract: Contract) -> tuple[int, ...]:
+    """Return the seeds that a table has, sorted; `check_runs` refuses those that are none."""
+    found = {_integer(run.values.get(contract.data.seed)) for run in table.runs}
+    return tuple(sorted(seed for seed in found if seed is not None))
 
 
 def _cell(run: RawRun, where: str, column: str, problems: list[str]) -> float:
@@ -219,12 +199,18 @@ def _cell(run: RawRun, where: str, column: str, problems: list[str]) -> float:
     value = run.values.get(column)
     if value is None or (isinstance(value, str) and value.strip().casefold() in _MISSING):
         return math.nan
+    number = math.inf
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        return float(value)
-    problems.append(f"{where}: column {column!r}: {excerpt(str(value))} is not a number")
-    return math.nan
+        number = float(value)
+    elif isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        number = float(value)
+        if math.isinf(number):
+            problems.append(f"{where}: column {column!r}: {excerpt(value)} is too large a number")
+            return math.nan
+    if math.isinf(number):
+        problems.append(f"{where}: column {column!r}: {excerpt(str(value))} is not a number")
+        return math.nan
+    return number
 
 
 def _without_missing_cells(
@@ -253,13 +239,13 @@ def _without_missing_cells(
             )
         )
     if contract.missing_cells == "refuse":
-        _refuse(
-            table,
+        refuse(
+            table.path,
             problems,
             "missing cells; fill them (0 is a score, blank is missing), or set missing_cells: "
             "drop_run in the contract before locking it:",
         )
-    flags.sort(key=lambda flag: (flag.group, flag.method, flag.seed or 0))
+    flags.sort(key=lambda flag: (flag.kind, flag.group, flag.method, flag.seed or 0))
     if not kept:
         raise InputDataError(f"{table.path}: every run has missing cells; nothing is left to judge")
     return kept
@@ -277,8 +263,8 @@ def _check_duplicates(table: RawTable, parsed: Sequence[_Parsed]) -> None:
             f"{run.label}: {'is a copy of' if same else 'contradicts'} {other.where} (same group "
             f"{' | '.join(run.key.group)}, method and seed{'' if same else ', other scores'})"
         )
-    _refuse(
-        table,
+    refuse(
+        table.path,
         problems,
         "runs that stand twice; a run counts once, so keep the right line of each:",
     )
@@ -289,8 +275,8 @@ def _check_scale(
 ) -> None:
     full, benchmarks = contract.full_score, contract.scores.benchmarks
     outside = ~((values_RB >= 0) & (values_RB <= full))
-    _refuse(
-        table,
+    refuse(
+        table.path,
         [
             f"{parsed[row].label}: column {benchmarks[column]!r}: {values_RB[row, column]:g}"
             for row, column in np.argwhere(outside).tolist()
@@ -306,8 +292,8 @@ def _check_scale(
         for column, name in enumerate(benchmarks)
         if 0 < top_B[column] <= 1 < values_RB.max() and name not in contract.scores.may_be_tiny
     ]
-    _refuse(
-        table,
+    refuse(
+        table.path,
         [
             f"column {benchmarks[column]!r}: all values are at most {top_B[column]:g}, such as "
             f"{values_RB[:, column].max():g} in {parsed[int(values_RB[:, column].argmax())].label}"
@@ -316,13 +302,45 @@ def _check_scale(
         "columns that look like fractions beside percentages; multiply them by 100, or list a "
         "benchmark that is truly at or below 1 percent under scores.may_be_tiny:",
     )
-    _refuse(
-        table,
+    refuse(
+        table.path,
         [
             f"{parsed[row].label}: no score above {top_R[row]:g}"
             for row in np.flatnonzero((top_R > 0) & (top_R <= 1)).tolist()
         ],
         "runs that look like fractions where percent is declared; multiply them by 100:",
+    )
+
+
+def _check_items(
+    table: RawTable, contract: Contract, parsed: Sequence[_Parsed], flags: list[Flag]
+) -> None:
+    """Refuse runs judged on different numbers of items; flag benchmarks judged in part."""
+    declared = contract.scores.items or {}
+    problems = []
+    for benchmark in contract.scores.benchmarks:
+        by_count: dict[ItemCount, list[_Parsed]] = {}
+        for run in parsed:
+            if benchmark in run.items:
+                by_count.setdefault(run.items[benchmark], []).append(run)
+        if len(by_count) > 1:
+            told = "; ".join(
+                f"{count} in {len(those)} of {len(parsed)} runs, such as {those[0].label}"
+                for count, those in sorted(by_count.items())
+            )
+            problems.append(f"column {benchmark!r}: {told}")
+        for count in by_count if len(by_count) == 1 else ():
+            told = f"judged on {count} in every run that says so"
+            wanted = declared.get(benchmark, count.effective)
+            if wanted != count.effective:
+                told += f"; the contract's scores.items has {wanted:,}"
+            if count.partial or wanted != count.effective:
+                flags.append(Flag("item_count", (), "", None, benchmark, told))
+    refuse(
+        table.path,
+        problems,
+        "runs judged on different items; a score of other items is another benchmark, so judge "
+        "all runs on the same:",
     )
 
 
@@ -354,8 +372,8 @@ def _check_seeds(
             detail = f"no run of seeds {missing}: pairs are dropped, never replaced"
             flags.append(Flag("incomplete_seeds", group, method, None, "", detail))
     if contract.seeds.missing == "refuse":
-        _refuse(
-            table,
+        refuse(
+            table.path,
             problems,
             f"seeds that do not match the contract's ({list(declared)}); run or remove them, or "
             "set seeds.missing: drop_pair in the contract before locking it:",
@@ -379,8 +397,8 @@ def _check_baselines(table: RawTable, contract: Contract, keys: Sequence[RunKey]
         for name, family in contract.methods.items()
         if (found := [m for m in family.methods if m in methods]) and family.baseline not in methods
     ]
-    _refuse(
-        table,
+    refuse(
+        table.path,
         problems,
         "groups without the baseline of their methods; a comparison across groups would mix "
         "models or regimes, so add the baseline's runs or mend the id columns:",

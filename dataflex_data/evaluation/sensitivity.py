@@ -12,7 +12,8 @@ from dataflex_data.evaluation import statistics as st
 from dataflex_data.evaluation.aggregate import PRIMARY, ScoreSet
 from dataflex_data.evaluation.compare import Comparison, rows_by_seed
 from dataflex_data.evaluation.contract import Contract
-from dataflex_data.evaluation.runs import Flag, Group, Runs
+from dataflex_data.evaluation.flags import Flag, Group
+from dataflex_data.evaluation.runs import Runs
 from dataflex_data.evaluation.statistics import F64
 
 

@@ -7,18 +7,47 @@ line. What the values mean is judged by `dataflex_data.evaluation.runs` under th
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dataflex_data.core.errors import ConfigError, InputDataError
 from dataflex_data.core.records import numbered_json_lines
 from dataflex_data.evaluation.contract import Contract
+from dataflex_data.evaluation.flags import Flag
 
 SUFFIXES = (".csv", ".parquet", ".jsonl")
+_MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ItemCount:
+    """On how many items of a benchmark a run was judged, as its result file says.
+
+    Attributes:
+        effective: Items judged, ``-1`` where the file does not say.
+        original: Items that the benchmark has, ``-1`` where the file does not say.
+        limit: The limit that was set, ``""`` for none.
+    """
+
+    effective: int
+    original: int
+    limit: str
+
+    @property
+    def partial(self) -> bool:
+        """Whether not all items were judged."""
+        return bool(self.limit) or self.effective < self.original
+
+    def __str__(self) -> str:
+        limit = f" (limit {self.limit})" if self.limit else ""
+        if self.effective < 0:
+            return f"an unknown number of items{limit}"
+        return f"{self.effective:,} of {self.original:,} items{limit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +57,40 @@ class RawRun:
     Attributes:
         where: File and line, for messages.
         values: Cell by column; csv cells are text, others keep their type.
+        items: By benchmark, where the file says it.
     """
 
     where: str
     values: Mapping[str, Any]
+    items: Mapping[str, ItemCount] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RawTable:
-    """All runs of a file or folder, with the columns any of them has."""
+    """All runs of a file or folder, with the columns any of them has.
+
+    Attributes:
+        flags: What was noticed while reading.
+    """
 
     path: Path
     columns: tuple[str, ...]
     runs: tuple[RawRun, ...]
+    flags: tuple[Flag, ...] = ()
+
+
+def refuse(where: object, problems: Sequence[str], advice: str) -> None:
+    """Raise one error for all ``problems``, if there are any; at most ten are shown.
+
+    Raises:
+        InputDataError: There are some.
+    """
+    if not problems:
+        return
+    lines = "\n".join(f"  - {problem}" for problem in problems[:_MOST_SHOWN])
+    more = len(problems) - _MOST_SHOWN
+    rest = f"\n  - and {more} more" if more > 0 else ""
+    raise InputDataError(f"{where}: {advice}\n{lines}{rest}")
 
 
 def read_table(path: Path, contract: Contract, pattern: str | None = None) -> RawTable:
@@ -88,31 +138,48 @@ def read_table(path: Path, contract: Contract, pattern: str | None = None) -> Ra
 def _csv_table(path: Path) -> RawTable:
     runs: list[RawRun] = []
     try:
-        with path.open(encoding="utf-8-sig", newline="") as handle:
-            reader = csv.reader(handle, strict=True)
-            header = [name.strip() for name in next(reader, [])]
-            if not any(header):
-                raise InputDataError(f"{path}: line 1 must name the columns, it is blank")
-            for name in header:
-                if header.count(name) > 1:
-                    raise InputDataError(f"{path}: column {name!r} stands twice in the header")
-            for cells in reader:
-                if not cells:
-                    continue
-                where = f"{path}, line {reader.line_num}"
-                if len(cells) != len(header):
-                    raise InputDataError(
-                        f"{where}: has {len(cells)} cells where the header has {len(header)}; "
-                        "every line needs one cell per column (quote cells that hold commas)"
-                    )
-                runs.append(RawRun(where, dict(zip(header, cells, strict=True))))
-    except UnicodeDecodeError as error:
-        raise InputDataError(f"{path}: is not UTF-8 text: {error}") from None
+        reader = csv.reader(io.StringIO(_csv_text(path), newline=""), strict=True)
+        header = [name.strip() for name in next(reader, [])]
+        if not any(header):
+            raise InputDataError(f"{path}: line 1 must name the columns, it is blank")
+        for name in header:
+            if header.count(name) > 1:
+                raise InputDataError(f"{path}: column {name!r} stands twice in the header")
+        for cells in reader:
+            if not cells:
+                continue
+            where = f"{path}, line {reader.line_num}"
+            if len(cells) != len(header):
+                raise InputDataError(
+                    f"{where}: has {len(cells)} cells where the header has {len(header)}; "
+                    "every line needs one cell per column (quote cells that hold commas)"
+                )
+            runs.append(RawRun(where, dict(zip(header, cells, strict=True))))
     except csv.Error as error:
         raise InputDataError(f"{path}: is not valid csv: {error}") from None
+    return RawTable(path, tuple(header), tuple(runs))
+
+
+def _csv_text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
     except OSError as error:
         raise InputDataError(f"{path}: cannot be read: {error}") from None
-    return RawTable(path, tuple(header), tuple(runs))
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputDataError(f"{path}: is UTF-16 text; save it as UTF-8 (`CSV UTF-8` in Excel)")
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise InputDataError(
+            f"{path}, line {line}: holds a NUL byte, which no text has; write the file again"
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputDataError(
+            f"{path}, line {line}: is not UTF-8 text (byte 0x{data[error.start]:02x}; Latin-1 or "
+            "Windows-1252, perhaps); save it as UTF-8 (`CSV UTF-8` in Excel)"
+        ) from None
 
 
 def _parquet_table(path: Path) -> RawTable:
@@ -173,10 +240,13 @@ def _pattern_expression(pattern: str) -> re.Pattern[str]:
 
 def _folder_runs(folder: Path, contract: Contract, pattern: str) -> list[RawRun]:
     runs = []
+    problems: list[str] = []
     for path, fields in matching_files(folder, pattern):
         record = read_json_object(path)
+        items: dict[str, ItemCount] = {}
         if _is_lm_eval(record):
-            values = dict(_lm_eval_values(path, record, contract))
+            values = dict(_lm_eval_values(path, record, contract, problems))
+            items = dict(_lm_eval_items(record, contract))
         else:
             values = {key: value for key, value in record.items() if not _is_nested(value)}
         for name, value in fields.items():
@@ -186,7 +256,13 @@ def _folder_runs(folder: Path, contract: Contract, pattern: str) -> list[RawRun]
                     "rename the file or mend its content"
                 )
             values[name] = value
-        runs.append(RawRun(str(path), values))
+        runs.append(RawRun(str(path), values, items))
+    refuse(
+        folder,
+        problems,
+        "result files of lm-evaluation-harness that lack what data.lm_eval names; judge the tasks, "
+        "or name others in the contract before locking it:",
+    )
     return runs
 
 
@@ -216,7 +292,7 @@ def _is_lm_eval(record: Mapping[str, Any]) -> bool:
 
 
 def _lm_eval_values(
-    path: Path, record: Mapping[str, Any], contract: Contract
+    path: Path, record: Mapping[str, Any], contract: Contract, problems: list[str]
 ) -> Iterator[tuple[str, object]]:
     if contract.data.lm_eval is None:
         raise InputDataError(
@@ -228,17 +304,34 @@ def _lm_eval_values(
         metrics = record["results"].get(task)
         if metrics is None:
             known = ", ".join(sorted(record["results"]))
-            raise InputDataError(
+            problems.append(
                 f"{path}: has no task {task!r} for benchmark {benchmark!r} (it has: {known})"
             )
+            continue
         if metric not in metrics:
             known = ", ".join(sorted(name for name in metrics if "," in name))
-            raise InputDataError(
+            problems.append(
                 f"{path}: task {task!r} has no metric {metric!r} for benchmark {benchmark!r} "
                 f"(it has: {known})"
             )
+            continue
         value = metrics[metric]
         if not isinstance(value, int | float) or contract.data.lm_eval_scale == contract.scale:
             yield benchmark, value
         else:
             yield benchmark, value * 100 if contract.scale == "percent" else value / 100
+
+
+def _lm_eval_items(
+    record: Mapping[str, Any], contract: Contract
+) -> Iterator[tuple[str, ItemCount]]:
+    config = record.get("config")
+    limit = config.get("limit") if isinstance(config, dict) else None
+    counts = record.get("n-samples")
+    for benchmark, address in (contract.data.lm_eval or {}).items():
+        task = counts.get(address.partition("/")[0]) if isinstance(counts, dict) else None
+        told = task if isinstance(task, dict) else {}
+        effective, original = (int(told.get(key, -1)) for key in ("effective", "original"))
+        if effective >= 0 or limit is not None:
+            shown = "" if limit is None else f"{limit:g}"
+            yield benchmark, ItemCount(effective, original, shown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from html import escape
 
 from dataflex_data.reporting.html import Section, html_table, render_page
@@ -20,7 +21,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of plain cells."""
+    """A table of plain cells; a `Decimal` is a number shown with the decimals it has."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
@@ -64,10 +65,13 @@ def html_document(title: str, parts: Sequence[Part], *, subtitle: str = "") -> s
 
 
 def markdown_document(title: str, parts: Sequence[Part], *, subtitle: str = "") -> str:
-    """Return the parts as Markdown; pictures are links to their files."""
-    lines = [f"# {title}", "", subtitle, ""]
+    """Return the parts as Markdown; pictures are links to their files.
+
+    Texts are plain: what would be HTML in them is escaped, for viewers that let HTML through.
+    """
+    lines = [f"# {_plain(title)}", "", _plain(subtitle), ""]
     for part in parts:
-        lines += [f"## {part.title}", ""]
+        lines += [f"## {_plain(part.title)}", ""]
         for block in part.blocks:
             lines += _block_markdown(block)
     return "\n".join(lines).rstrip() + "\n"
@@ -87,14 +91,15 @@ def _block_html(block: Block) -> str:
 
 def _block_markdown(block: Block) -> list[str]:
     if isinstance(block, Heading):
-        return [f"### {block.text}", ""]
+        return [f"### {_plain(block.text)}", ""]
     if isinstance(block, Picture):
-        return [f"![{block.alt}]({block.file})", ""] if block.file else []
+        return [f"![{_plain(block.alt)}]({block.file})", ""] if block.file else []
     if isinstance(block, Paragraph):
-        return [f"**{block.text}**" if block.kind == "banner" else block.text, ""]
+        text = _plain(block.text)
+        return [f"**{text}**" if block.kind == "banner" else text, ""]
     cells = [[_markdown_cell(cell) for cell in row] for row in block.rows]
     return [
-        "| " + " | ".join(block.columns) + " |",
+        "| " + " | ".join(map(_markdown_cell, block.columns)) + " |",
         "|" + "---|" * len(block.columns),
         *("| " + " | ".join(row) + " |" for row in cells),
         "",
@@ -106,6 +111,10 @@ def _markdown_cell(cell: object) -> str:
         return "–"
     if isinstance(cell, float):
         return f"{cell:.4f}".replace("-", "−")
-    if isinstance(cell, int) and not isinstance(cell, bool):
-        return f"{cell:,}"
-    return str(cell).replace("|", "\\|").replace("\n", " ")
+    if isinstance(cell, int | Decimal) and not isinstance(cell, bool):
+        return f"{cell:,}".replace("-", "−")
+    return _plain(str(cell)).replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    return escape(text, quote=False).replace("\n", " ")

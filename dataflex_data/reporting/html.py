@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from html import escape
 
 from jinja2 import Environment
@@ -60,7 +61,8 @@ def html_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a sortable table inside a frame that scrolls sideways on a narrow screen.
 
     Columns whose filled cells are all numbers are set flush right. Numbers sort by their full
-    value and are shown short; ``None`` is shown as an en dash and sorts last.
+    value and are shown short, a `Decimal` with the decimals it has; ``None`` is shown as an en dash
+    and sorts last.
 
     Raises:
         ValueError: A row has another number of cells than there are columns.
@@ -93,7 +95,7 @@ _LONG_TEXT = 24  # shorter texts stay on one line; longer ones wrap, but not to 
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def _cell(value: object, right: bool) -> str:
@@ -105,8 +107,9 @@ def _cell(value: object, right: bool) -> str:
         return f"<td{kind}{key}>{value.text}</td>"
     if isinstance(value, bool):
         return f"<td{kind}>{'yes' if value else 'no'}</td>"
-    if isinstance(value, int):
-        return f'<td{kind} data-value="{value}">{value:,}</td>'
+    if isinstance(value, int | Decimal):
+        shown = f"{value:,}".replace("-", "−")
+        return f'<td{kind} data-value="{value}">{shown}</td>'
     if isinstance(value, float):
         return f'<td{kind} data-value="{value!r}">{_short(value)}</td>'
     text = str(value)

@@ -50,7 +50,8 @@ def file(tmp_path: Path) -> Path:
         ("-0.1", "column 'geo': -0.1"),
         ("100.5", "outside the declared scale (percent, 0 to 100)"),
         ("inf", "is not a number"),
-        ("1e400", "column 'geo': inf"),
+        ("1e400", "column 'geo': '1e400' is too large a number"),
+        ("٨٨", "'٨٨' is not a number"),
     ],
 )
 def test_cells(rows: list[dict[str, Any]], file: Path, value: str, told: str) -> None:
@@ -190,7 +191,11 @@ def test_other_files(tmp_path: Path) -> None:
     assert "must be a .csv, .parquet, .jsonl file" in _refused(odd)
     binary = tmp_path / "runs.csv"
     binary.write_bytes(b"\xff\xfe\x00")
-    assert "not UTF-8" in _refused(binary)
+    assert "is UTF-16 text; save it as UTF-8" in _refused(binary)
+    binary.write_bytes("model,method\nm,a\ncafé,b\n".encode("latin-1"))
+    assert "line 3: is not UTF-8 text (byte 0xe9; Latin-1" in _refused(binary)
+    binary.write_bytes(b"model,method\nm\0,a\n")
+    assert "line 2: holds a NUL byte" in _refused(binary)
     broken = tmp_path / "runs.parquet"
     broken.write_bytes(b"PAR1")
     assert "cannot be read as parquet" in _refused(broken)

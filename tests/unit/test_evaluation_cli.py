@@ -112,8 +112,9 @@ def test_an_unlocked_contract_needs_exploratory_and_stamps_all(
     assert done.code == 0
     assert {path.name for path in out.iterdir()} == PLAIN | {"process.csv"}
     stamp = "exploratory: contract not locked"
-    assert stamp in done.err
-    for name in PLAIN - {"manifest.json", "flags.csv"} | {"process.csv"}:
+    assert done.out.count(f"({stamp})") == 2  # the table of each group
+    assert f"\n{stamp}\n" in done.out
+    for name in PLAIN - {"flags.csv"} | {"process.csv"}:
         assert stamp in (out / name).read_text(encoding="utf-8"), name
     assert (out / "flags.csv").read_text().splitlines()[0].endswith(",status")
 
@@ -192,8 +193,10 @@ def test_power(tmp_path: Path, locked: Path, runs: Path, cli: Cli) -> None:
     assert done.code == 0, done.err
     assert "keep_some" in done.out
     assert curve.read_bytes().startswith(b"\x89PNG")
+    assert "alpha 0.05, power 0.8, margins 0.5 and 1, methods 1, 2 (correction holm)" in done.out
     for wrong in (
         (),
+        ("--sd", "1", "--pattern", "{seed}.json"),
         ("--sd", "0"),
         ("--sd", "1", "--margin", "0"),
         ("--sd", "1", "--alpha", "0.7"),
@@ -202,6 +205,31 @@ def test_power(tmp_path: Path, locked: Path, runs: Path, cli: Cli) -> None:
         ("--sd", "1", "--plot", "curve.pdf"),
     ):
         assert cli("power", *wrong).code == 2, wrong
+
+
+def test_power_takes_its_rules_from_the_contract(tmp_path: Path, cli: Cli) -> None:
+    rules = {"alpha": 0.01, "correction": "benjamini_hochberg"}
+    contract = write_contract(
+        tmp_path / "c.yaml", contract_with(inference=rules, power=0.9, meaningful_effect=3.0)
+    )
+    told = json.loads(cli("power", "--sd", "2", "--contract", contract, "--json").out)
+    assert (told["alpha"], told["power"]) == (0.01, 0.9)
+    asked = [(need["margin"], need["methods"], need["alpha"]) for need in told["needs"]]
+    assert asked == [(1.5, 1, 0.01), (1.5, 2, 0.005), (3.0, 1, 0.01), (3.0, 2, 0.005)]
+    assert len(told["from_contract"]) == 4
+    own = ("--alpha", "0.05", "--margin", "1", "--methods", "3", "--power", "0.8")
+    told = json.loads(cli("power", "--sd", "2", "--contract", contract, *own, "--json").out)
+    assert told["from_contract"] == []
+    assert told == json.loads(cli("power", "--sd", "2", *own, "--json").out)
+
+
+def test_a_pilot_may_have_other_seeds_than_the_study(tmp_path: Path, cli: Cli) -> None:
+    rows = [{**row, "seed": row["seed"] + 100} for row in made_runs(models=["m"], seeds=3)]
+    runs = write_runs(tmp_path / "pilot.csv", rows)
+    contract = write_contract(tmp_path / "c.yaml")
+    done = cli("power", runs, "--contract", contract)
+    assert done.code == 0, done.err
+    assert re.search(r"keep_few +3 ", done.out)
 
 
 def test_help_loads_nothing_heavy() -> None:
