@@ -37,6 +37,7 @@ from dataflex_data.core.errors import (
     did_you_mean,
 )
 from dataflex_data.core.parquet import replace_file
+from dataflex_data.core.text import excerpt
 
 LEDGER_KIND = "dataflex_data/ledger"
 LEDGER_VERSION = 1
@@ -360,7 +361,11 @@ def read_ledger(path: Path) -> LedgerRows:
     lines = list(_parsed(path, whole.split(b"\n"))) if whole else []
     header = lines[0] if lines else {}
     if header.get("kind") != LEDGER_KIND:
-        raise StateError(f"{path}: is no ledger of dataflex-data (its first line names none)")
+        begin = excerpt(whole.partition(b"\n")[0].decode("utf-8", "replace"))
+        raise StateError(
+            f"{path}: is no ledger of dataflex-data: the first line of one has kind "
+            f"{LEDGER_KIND!r} and says which run it is, this one is {begin}"
+        )
     if not isinstance(header.get("run"), dict):
         raise InputDataError(f"{path}, line 1: does not say what run it is (`run` is no mapping)")
     if header.get("version") != LEDGER_VERSION:

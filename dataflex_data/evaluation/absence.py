@@ -12,8 +12,9 @@ from dataflex_data.evaluation.compare import Comparison
 from dataflex_data.evaluation.contract import Contract
 from dataflex_data.evaluation.flags import Flag, Group
 from dataflex_data.evaluation.runs import RunKey, group_label
+from dataflex_data.evaluation.words import plural
 
-_MOST_GROUPS = 4
+_MOST_GROUPS = 3
 
 
 def absence_flags(contract: Contract, keys: Iterable[RunKey]) -> list[Flag]:
@@ -61,15 +62,15 @@ def absence_sentences(
         for flag in flags
         if flag.kind == "absent_mechanism" and not flag.group
     ]
-    absent = [flag for flag in flags if flag.kind == "absent_methods"]
-    sentences += [
-        f"{flag.method}: {flag.detail} ({group_label(flag.group, columns)})."
-        for flag in absent[:_MOST_GROUPS]
-    ]
-    if len(absent) > _MOST_GROUPS:
-        sentences.append(
-            f"{len(absent) - _MOST_GROUPS} more groups lack declared methods; all are under Flags."
-        )
+    absent: dict[tuple[str, str], list[str]] = {}
+    for flag in flags:
+        if flag.kind == "absent_methods":
+            where = absent.setdefault((flag.method, flag.detail), [])
+            where.append(group_label(flag.group, columns))
+    for (methods, detail), where in absent.items():
+        left = len(where) - _MOST_GROUPS
+        more = f" and {plural(left, 'more group')}, see Flags" if left > 0 else ""
+        sentences.append(f"{methods}: {detail} ({'; '.join(where[:_MOST_GROUPS])}{more}).")
     changed = [
         one for one in comparisons if not one.is_aa and one.verdict != one.verdict_all_declared
     ]

@@ -150,9 +150,10 @@ def _result_part(evaluation: Evaluation) -> Part:
     rule = evaluation.contract.inference
     shown = (rule.interval, *rule.also)
     blocks: list[Block] = [*_stamp(evaluation), Paragraph(headline(evaluation))]
-    blocks += [Paragraph(sentence, "banner") for sentence in remarks(evaluation)]
+    told = " ".join(remarks(evaluation))
+    blocks += [Paragraph(told, "banner")] if told else []
     zero = counts["intervals_excluding_zero"]
-    told = [
+    excluding = [
         f"{name.replace('_', ' ')}: {zero[name]}"
         for name in ("t", "bootstrap_percentile", "bootstrap_bca")
         if name in shown
@@ -162,8 +163,8 @@ def _result_part(evaluation: Evaluation) -> Part:
     blocks.append(
         Paragraph(
             f"Uncorrected intervals that exclude zero, of {counts['comparisons']}: "
-            f"{'; '.join(told)}. About {chance:.1f} would by chance alone if no method had any "
-            "effect and the interval kept its level"
+            f"{'; '.join(excluding)}. About {chance:.1f} would by chance alone if no method had "
+            "any effect and the interval kept its level"
             + (
                 "; a percentile bootstrap over three seeds does not (it covers about 75%)."
                 if three
