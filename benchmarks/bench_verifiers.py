@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _common import write_results
 
 from dataflex_data.reporting.terminal import print_table
-from dataflex_data.verifiers import answers, choice, logic, math, routes
+from dataflex_data.verifiers import answers, choice, exact, logic, math, routes
 from tests.synthetic_responses import Case, cases, reasoning
 
 DOMAINS = ("math", "science", "logic")
@@ -35,6 +35,7 @@ CACHED = (
     math._rational_gold,
     math._gold_spelling,
     answers.read_answer,
+    exact._monomial,
     choice.gold_letter,
     choice._plain,
     choice._places,
