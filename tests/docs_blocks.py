@@ -129,7 +129,7 @@ def run_block(block: Block, folder: Path, *, renew: bool = False) -> list[str]:
         target.write_text(block.text, encoding="utf-8")
         return []
     if block.language == "python":
-        return _failed(run([sys.executable, "-W", "error", "-c", block.text], folder))
+        return _failed(run([sys.executable, "-c", block.text], folder))
     if block.language == "bash":
         return _failed(run(["bash", "-euo", "pipefail", "-c", block.text], folder))
     problems: list[str] = []
