@@ -173,8 +173,7 @@ def check(
     """
     from dataflex_data.core.config import load_yaml
     from dataflex_data.core.errors import ConfigError
-    from dataflex_data.integrations.verl.checks import get
-    from dataflex_data.integrations.verl.settings import run_settings
+    from dataflex_data.integrations.verl.settings import get, run_settings
     from dataflex_data.policies.checks import Host, estimator_named
     from dataflex_data.reporting.terminal import console, note
     from dataflex_data.scheduling import load_policies

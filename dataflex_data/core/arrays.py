@@ -64,8 +64,8 @@ def counts(values: npt.ArrayLike, n: int) -> IntArray:
 
 def truth(array: npt.NDArray[Any], name: str) -> BoolArray:
     """Return where the array is not 0; NaN is neither yes nor no."""
-    unclear = ~np.isfinite(array)
-    if unclear.any():
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        unclear = ~np.isfinite(array)
         at = np.argwhere(unclear)[0].tolist()
         raise InputDataError(
             f"{name} must say yes or no everywhere: {int(unclear.sum())} values are not finite, "

@@ -222,6 +222,11 @@ def _group_problems(name: str, host: Host) -> Iterator[str]:
 def _remedy(actuator: Any, scorer: Scorer) -> str:  # noqa: ANN401 - any actuator
     if scorer.score_granularity == "token" and "response" in actuator.accepts:
         return "; set the scorer's parameter `agg: mean`"
+    if actuator.name == "threshold_band" and scorer.score_granularity == "token":
+        return (
+            "; use group_solve_rate, or set `unit: response` to look at each response alone and "
+            "the scorer's parameter `agg: mean`"
+        )
     if actuator.name == "threshold_band":
         return "; use group_solve_rate, or set `unit: response` to look at each response alone"
     if actuator.name == "difficulty_band":

@@ -114,6 +114,7 @@ class TestRefusals:
         [
             ("token_prob", "topk_fraction", "select", "agg: mean"),
             ("reward_difficulty", "threshold_band", "select", "unit: response"),
+            ("token_prob", "threshold_band", "select", "agg: mean"),
             ("reward_difficulty", "difficulty_band", "reweight", "by: quantile"),
             ("group_solve_rate", "max_variance", "select", "one number per response"),
             ("advantage_magnitude", "advantage_reweight", "reweight", "one number per token"),
@@ -127,6 +128,7 @@ class TestRefusals:
     def test_the_remedies_work(self) -> None:
         token = {"name": "token_prob", "params": {"agg": "mean"}}
         load_policies({**block(None, "topk_fraction"), "scorer": token})
+        load_policies({**block(None, "threshold_band", unit="response"), "scorer": token})
         load_policies(block("reward_difficulty", "threshold_band", unit="response"))
         load_policies(block("reward_difficulty", "difficulty_band", "reweight", by="quantile"))
 
@@ -407,6 +409,7 @@ class TestCli:
 
         script = (
             "import sys, dataflex_data.policies, dataflex_data.policies.engine;"
+            "import dataflex_data.scheduling, dataflex_data.integrations.verl.settings;"
             "from dataflex_data.policies import SCORERS, SELECTORS, REWEIGHTERS;"
             "SCORERS.names(); SELECTORS.names(); REWEIGHTERS.names();"
             "heavy = {'torch', 'verl', 'ray', 'scipy', 'polars', 'matplotlib', 'numba'};"
