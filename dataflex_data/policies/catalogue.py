@@ -107,7 +107,9 @@ def _parameters(component: type[Any]) -> Iterator[Parameter]:
         if parameter.name in ("self", "params", "scorer"):
             continue
         required = parameter.default is parameter.empty
-        annotation = Any if parameter.annotation is parameter.empty else parameter.annotation
+        annotation = parameter.annotation
+        if annotation is parameter.empty:
+            annotation = Any if required or parameter.default is None else type(parameter.default)
         yield Parameter(
             parameter.name,
             type_name(annotation),

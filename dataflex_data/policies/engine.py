@@ -542,5 +542,5 @@ def _weighed(reweighter: Reweighter, scores: Scores, part: RolloutBatch, turn: T
             f"{name} must return one weight per score ({scores.values.shape}), "
             f"got shape {raw.shape}"
         )
-    check_weights(raw)
+    check_weights(raw, f"{name}: ")
     return raw

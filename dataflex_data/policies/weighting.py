@@ -121,8 +121,8 @@ def _peak(weights: FloatArray, masses: FloatArray) -> float:
     return float(weights.max(initial=0.0))
 
 
-def check_weights(weights: FloatArray) -> None:
-    """Check that weights can be weights.
+def check_weights(weights: FloatArray, whose: str = "") -> None:
+    """Check that weights can be weights; ``whose`` begins the message where they cannot.
 
     Raises:
         InputDataError: One is negative or not finite.
@@ -131,8 +131,8 @@ def check_weights(weights: FloatArray) -> None:
         return
     bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     raise InputDataError(
-        f"weights must be finite and not negative: {bad.size} are not, "
-        f"the first is number {bad[0]} with {weights[bad[0]]!r}"
+        f"{whose}weights must be finite and not negative: {bad.size} are not, "
+        f"the first is number {bad[0]} with {float(weights[bad[0]])}"
     )
 
 

@@ -12,7 +12,8 @@ import torch
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.rollout import RolloutBatch
 from dataflex_data.policies import padded
-from dataflex_data.policies.component import Scores, Turn
+from dataflex_data.policies.component import REWEIGHTERS, Scores, Turn
+from dataflex_data.policies.engine import load_policies
 
 BATCH = RolloutBatch(
     rewards=[1, 0, 1, 0], uids=["a", "a", "b", "b"], lengths=[1, 2, 3, 1], advantages=[0.5] * 4
@@ -108,3 +109,23 @@ def test_scores_of_bfloat16() -> None:
 
     # .5 for each of 1, 2, 3 and 1 tokens
     assert Mine().run(BATCH, 0).values.tolist() == [0.5, 1, 1.5, 0.5]
+
+
+def test_negative_weights_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    REWEIGHTERS.names()
+    monkeypatch.setattr(REWEIGHTERS, "_items", dict(REWEIGHTERS.items()))
+
+    @padded.register_reweighter("own_negative")
+    class Mine(padded.Reweighter):
+        def act(self, scores: Any, batch: Any, **ctx: object) -> Any:
+            return scores - 0.5
+
+    block = {
+        "mechanism": "reweight",
+        "scorer": {"name": "reward_difficulty"},
+        "actuator": {"name": "own_negative"},
+    }
+    # The second reward is 0.
+    words = "reweighter 'own_negative': weights must be finite and not negative: 2 are not, the "
+    with pytest.raises(InputDataError, match=f"{words}first is number 1 with -0.5"):
+        load_policies(block).apply(BATCH, 0)
