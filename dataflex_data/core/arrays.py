@@ -127,9 +127,10 @@ def _objects(values: Any, name: str) -> npt.NDArray[Any]:  # noqa: ANN401 - any 
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputDataError(f"{name}: must be one value per response, got {values!r}")
     items = list(values)
-    if items and all(isinstance(item, int | np.integer) for item in items):
+    kinds = set(map(type, items))
+    if kinds and all(issubclass(kind, int | np.integer) for kind in kinds):
         return np.asarray(items)
-    if any(isinstance(item, list | dict | set | np.ndarray) for item in items):
+    if any(issubclass(kind, list | dict | set | np.ndarray) for kind in kinds):
         raise InputDataError(f"{name}: must be one plain value per response, got {items[0]!r}")
     return np.fromiter(items, dtype=object, count=len(items))
 
