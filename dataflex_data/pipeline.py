@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from dataflex_data.audits.benchmarks import (
     load_benchmarks,
 )
 from dataflex_data.audits.contamination import Decontaminator
+from dataflex_data.audits.watching import Note, compile_notice, quiet
 from dataflex_data.builders.assemble import Assembly, BuildOptions, assemble
 from dataflex_data.builders.corpus import write_corpus
 from dataflex_data.builders.evaluation_set import EvaluationBenchmark, assemble_evaluation
@@ -69,6 +70,7 @@ def build(
     benchmarks_dir: Path | None = None,
     benchmark_files: dict[str, Path] | None = None,
     missing_benchmarks: Literal["warn", "refuse"] | None = None,
+    note: Note = quiet,
 ) -> BuildResult:
     """Build a corpus folder from a recipe.
 
@@ -89,6 +91,7 @@ def build(
         benchmarks_dir: Folder with one folder per benchmark.
         benchmark_files: The user's own files by benchmark, such as ``gpqa_diamond``.
         missing_benchmarks: Takes the place of the recipe's ``missing``.
+        note: Told why a build takes long, in sentences, while it runs.
 
     Raises:
         ConfigError: Every fault of the recipe, together; or an option that is out of range.
@@ -137,16 +140,15 @@ def build(
         assembly = assemble_evaluation(map(_to_write, benchmarks.loaded))
         manifest = write_corpus(assembly, checked, folder, force=force, shard_rows=shard_rows)
         return BuildResult(folder, manifest, [*_absent(benchmarks), *assembly.notes])
-    guard = _Guard(benchmarks) if benchmarks and benchmarks.loaded else None
-    options = BuildOptions(
-        lookup,
-        counter,
-        decontaminate=guard.reasons if guard else None,
-        held_out=guard.held_out if guard else frozenset(),
-        workers=workers,
-        base=base,
-    )
-    assembly = assemble(checked, options)
+    options = BuildOptions(lookup, counter, workers=workers, base=base)
+    if benchmarks and benchmarks.loaded:
+        with compile_notice(note):
+            guard = _Guard(benchmarks)
+            guarded = replace(options, decontaminate=guard.reasons, held_out=guard.held_out)
+            assembly = assemble(checked, guarded)
+    else:
+        guard = None
+        assembly = assemble(checked, options)
     if keep_dropped is not None:
         write_dropped(assembly, keep_dropped)
     manifest = write_corpus(

@@ -93,6 +93,7 @@ def build(
         benchmarks_dir=benchmarks_dir,
         benchmark_files=parse_pairs("--benchmark-file", benchmark_file or []),
         missing_benchmarks=_missing(allow=allow_missing, require=require_benchmarks),
+        note=note,
     )
     for warning in result.warnings:
         note(f"note: {warning}")
