@@ -44,7 +44,7 @@ def check(
 ) -> None:
     """Check a contract, refuse rules that can never fire, and show what it can detect."""
     from dataflex_data.evaluation.contract import contract_warnings, load_contract
-    from dataflex_data.evaluation.lock import changed_keys, contract_sha256
+    from dataflex_data.evaluation.lock import changed_keys, contract_sha256, earlier_seals
     from dataflex_data.evaluation.power import detectable_table, seeds_table
     from dataflex_data.evaluation.words import plural
     from dataflex_data.reporting.terminal import note, print_json, print_table
@@ -57,6 +57,9 @@ def check(
         None if changed is None else len(changed),
         f"changed after locking: {', '.join(changed or [])}",
     )
+    earlier = earlier_seals(file)
+    if earlier:
+        status += f" ({plural(len(earlier), 'earlier seal')} in the lock)"
     if json:
         print_json(
             {

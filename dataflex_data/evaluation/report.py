@@ -420,12 +420,28 @@ def _process_part(evaluation: Evaluation, pictures: dict[str, Picture]) -> Part:
         Table(
             ["group", "method", "metric", "runs reporting", "mean", "ratio to baseline"],
             [
-                [_label(evaluation, p.group), p.method, p.metric, p.runs, p.mean, p.ratio]
+                [
+                    _label(evaluation, p.group),
+                    p.method,
+                    p.metric,
+                    p.runs,
+                    _amount(p.mean),
+                    _ratio(p.ratio),
+                ]
                 for p in evaluation.process
             ],
         )
     )
     return Part("What it cost", blocks)
+
+
+def _amount(value: float) -> float | int:
+    """Return counts of tokens as whole numbers: 1,009,120, not 1.009e+06."""
+    return round(value) if abs(value) >= 1000 else value
+
+
+def _ratio(value: float | None) -> Decimal | None:
+    return None if value is None else Decimal(f"{value:.3f}")
 
 
 def _flags_part(evaluation: Evaluation) -> Part:

@@ -241,8 +241,13 @@ def _pattern_expression(pattern: str) -> re.Pattern[str]:
 def _folder_runs(folder: Path, contract: Contract, pattern: str) -> list[RawRun]:
     runs = []
     problems: list[str] = []
+    unreadable: list[str] = []
     for path, fields in matching_files(folder, pattern):
-        record = read_json_object(path)
+        try:
+            record = read_json_object(path)
+        except InputDataError as error:
+            unreadable.append(str(error))
+            continue
         items: dict[str, ItemCount] = {}
         if _is_lm_eval(record):
             values = dict(_lm_eval_values(path, record, contract, problems))
@@ -257,6 +262,7 @@ def _folder_runs(folder: Path, contract: Contract, pattern: str) -> list[RawRun]
                 )
             values[name] = value
         runs.append(RawRun(str(path), values, items))
+    refuse(folder, unreadable, "run files that cannot be read; write them again or move them:")
     refuse(
         folder,
         problems,

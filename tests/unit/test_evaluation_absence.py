@@ -151,6 +151,11 @@ def test_items_that_were_judged(tmp_path: Path) -> None:
     with pytest.raises(InputDataError) as caught:
         judged(tmp_path / "c")
     assert str(caught.value).count("has no task") == 4
+    for name in ("1", "2"):
+        (tmp_path / f"c/baseline/{name}.json").write_text("{")
+    with pytest.raises(InputDataError) as caught:
+        judged(tmp_path / "c")
+    assert str(caught.value).count("cannot be read as JSON") == 2
 
 
 def _ledger(path: Path, steps: range) -> None:
@@ -212,6 +217,7 @@ def test_a_contract_sealed_anew_says_so(tmp_path: Path, file: Path, cli: Cli) ->
     record = json.loads(lock.read_text())
     assert record["earlier"][0]["sha256"] == first["sha256"]
     assert [one["changed"] for one in record["earlier"]] == [["meaningful_effect"]] * 2
+    assert "locked (2 earlier seals in the lock)" in cli("contract", "check", path).out
     out = tmp_path / "out"
     done = cli("evaluate", file, "--contract", path, "--out", out, "--no-plots")
     assert done.code == 0

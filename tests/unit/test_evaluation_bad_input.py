@@ -12,7 +12,8 @@ import pytest
 
 from dataflex_data.core.errors import ConfigError, InputDataError
 from dataflex_data.evaluation.contract import parse_contract
-from dataflex_data.evaluation.evaluate import Evaluation, evaluate_table, results
+from dataflex_data.evaluation.evaluate import Evaluation, evaluate_table
+from dataflex_data.evaluation.outputs import results
 from dataflex_data.evaluation.tables import read_table
 from tests.evaluation_factory import CONTRACT, contract_with, made_runs, write_runs
 

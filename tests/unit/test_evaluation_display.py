@@ -170,6 +170,8 @@ def test_names_that_the_font_lacks_are_told(
     write_reports(found, tmp_path, plots=True)
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "The font of the pictures lacks 渐进" in text
+    # 1,001 tokens a run, the baseline 1,000
+    assert "| keep_some | update_tokens | 5 | 1,001 | 1.001 |" in text
 
 
 def test_sentences_of_small_studies(tmp_path: Path) -> None:
