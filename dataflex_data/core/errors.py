@@ -86,9 +86,12 @@ class MissingExtraError(DataflexError, ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.package, self.extra, self.purpose = package, extra, purpose
+        # As the wheel's metadata spell it: pip below 23.3 knows no other spelling, and installs
+        # nothing for it but a warning.
+        spelled = extra.replace("_", "-")
         super().__init__(
             f"{purpose} needs the package {package!r}, which is not installed; "
-            f'install it with: pip install "dataflex-data[{extra}]"'
+            f'install it with: pip install "dataflex-data[{spelled}]"'
         )
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:

@@ -60,3 +60,7 @@ def test_near_matches_ignore_case_and_keep_the_known_spelling() -> None:
     assert near_matches("DeepScalr", ["gsm8k", "deepscaler"]) == ["deepscaler"]
     assert did_you_mean("temprature", ["temperature", "floor"]) == "; did you mean 'temperature'?"
     assert did_you_mean("zzz", ["temperature"]) == ""
+
+
+def test_an_extra_is_spelled_as_in_the_wheel() -> None:
+    assert "dataflex-data[reasoning-gym]" in str(MissingExtraError("x", "reasoning_gym", "y"))
