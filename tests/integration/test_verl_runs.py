@@ -219,7 +219,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
             [TOPK],
             "algorithm.filter_groups.enable=True",
             "algorithm.filter_groups.metric=acc",
+            "trainer.critic_warmup=2",
             "+dataflex.ledger=none",
+            last=3,
         )
         yield Told(
             whole,
@@ -356,7 +358,16 @@ def test_our_weights_are_multiplied_with_verls(told: Told, step: int) -> None:
     assert sum(ours) / kept_tokens == pytest.approx(1.0, rel=1e-5)  # token-sum: mean 1 by token
 
 
-@pytest.mark.parametrize("step", [1, 2])
+def test_a_step_in_which_verl_updates_no_actor_is_not_told_as_one(told: Told) -> None:
+    here = told.filtered[1]
+    assert "actor/pg_loss" not in here.metrics
+    assert here.metrics["dataflex/skipped_update"] == 1
+    assert here.metrics["dataflex/updated_tokens"] == 0
+    assert told.filtered[2].metrics["dataflex/skipped_update"] == 0
+    assert told.filtered[2].metrics["dataflex/updated_tokens"] > 0
+
+
+@pytest.mark.parametrize("step", [2, 3])
 def test_filtered_groups_are_replaced_before_we_select(told: Told, step: int) -> None:
     here = told.filtered[step]
     assert len(here.keys) == 16

@@ -221,6 +221,8 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
             decision = self.decision = self.policies.apply(step.batch, self.global_steps)
             written = self._to_write(step, decision)
             self._row = ledger_row(decision)
+            if self.config.trainer.critic_warmup > self.global_steps:  # verl updates no actor yet
+                self._row.update(update="skipped", updated_tokens=0)
             if self._greso is not None:
                 self._row["notes"].update(self._sent, **self._greso.observe(step.batch))
             metrics.update(policy_metrics(self._row))
