@@ -59,7 +59,7 @@ def test_without_benchmarks_forms_are_compared_and_it_is_said(tmp_path: Path, re
     done = corpus(tmp_path, RECIPE=recipe, OUT=out)
     assert done.returncode == 0, done.stderr
     assert "no canonical form twice, splits apart" in done.stdout
-    assert "Audit:         none, no evaluation sets were given" in done.stdout
+    assert "Audit:         own validation and the K&K test: see Verification" in done.stdout
     record = json.loads((tmp_path / "out/small_verified/verification.json").read_text())
     assert record["ok"] is True
     for page in ("small_verified/report.html", "small_dashboard.html"):
