@@ -105,7 +105,7 @@ def main() -> None:
         own = [row["seconds"]["dataflex_own"] for row in rows]
         queue = [row["seconds"]["dataflex_queue"] for row in rows]
         whole = statistics.median(row["seconds"]["step"] for row in rows)
-        results[f"run {Path(name).parent.parent.name}"] = {
+        results["run " + "/".join(Path(name).parent.parent.parts[-2:])] = {
             "median_step_s": round(whole, 3),
             "own_ms": round(1000 * statistics.median(own), 2),
             "queue_ms": round(1000 * statistics.median(queue), 2),

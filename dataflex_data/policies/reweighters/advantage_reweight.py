@@ -63,4 +63,6 @@ class AdvantageReweight(Reweighter):
                 f"advantage_reweight needs probabilities, got scores from {pi.min():g} to "
                 f"{pi.max():g}; use the scorer token_prob"
             )
-        return np.asarray(self.params.alpha * pi + (1 - self.params.alpha))
+        weights = np.asarray(self.params.alpha * pi)
+        weights += 1 - self.params.alpha
+        return weights

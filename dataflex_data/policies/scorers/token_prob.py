@@ -21,4 +21,5 @@ class TokenProb(TokenScorer):
 
     def token_scores(self, batch: RolloutBatch) -> FloatArray:
         """Return the probabilities."""
-        return np.exp(np.minimum(batch.tokens("old_log_probs"), 0))
+        probs_T = np.minimum(batch.tokens("old_log_probs"), 0)
+        return np.exp(probs_T, out=probs_T)
