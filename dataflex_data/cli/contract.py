@@ -46,8 +46,8 @@ def check(
     from dataflex_data.evaluation.contract import contract_warnings, load_contract
     from dataflex_data.evaluation.lock import changed_keys, contract_sha256, earlier_seals
     from dataflex_data.evaluation.power import detectable_table, seeds_table
-    from dataflex_data.evaluation.words import plural
     from dataflex_data.reporting.terminal import note, print_json, print_table
+    from dataflex_data.reporting.words import plural
 
     contract, raw = load_contract(file)
     changed = changed_keys(file, raw)
@@ -106,8 +106,8 @@ def lock(
         lock_path,
         write_lock,
     )
-    from dataflex_data.evaluation.words import plural
     from dataflex_data.reporting.terminal import note
+    from dataflex_data.reporting.words import plural
 
     contract, raw = load_contract(file)
     written = write_lock(file, raw, TOOL, force=force)

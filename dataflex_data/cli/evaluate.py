@@ -103,6 +103,6 @@ def _deciding(contract: Contract, one: Comparison) -> tuple[str, str]:
 
 def _ascii(text: str) -> str:
     """Return numbers with the minus that every terminal can show."""
-    from dataflex_data.evaluation.words import MINUS
+    from dataflex_data.reporting.words import MINUS
 
     return text.replace(MINUS, "-")

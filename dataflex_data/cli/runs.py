@@ -65,8 +65,8 @@ def collect(
     from dataflex_data.core.parquet import check_output_file
     from dataflex_data.evaluation.collect import CollectRequest, write_runs
     from dataflex_data.evaluation.collect import collect as work
-    from dataflex_data.evaluation.words import plural
     from dataflex_data.reporting.terminal import print_json
+    from dataflex_data.reporting.words import plural
 
     request = CollectRequest(
         folder,

@@ -12,7 +12,7 @@ from dataflex_data.evaluation.compare import Comparison
 from dataflex_data.evaluation.contract import Contract
 from dataflex_data.evaluation.flags import Flag, Group
 from dataflex_data.evaluation.runs import RunKey, group_label
-from dataflex_data.evaluation.words import plural
+from dataflex_data.reporting.words import plural
 
 _MOST_GROUPS = 3
 

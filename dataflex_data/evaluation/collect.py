@@ -33,7 +33,7 @@ from dataflex_data.evaluation.verl_log import (
     joined,
     step_range,
 )
-from dataflex_data.evaluation.words import plural
+from dataflex_data.reporting.words import plural
 
 _VALIDATION = re.compile(
     r"val-(?:core|aux)/(?P<source>.+)/(?P<variable>[^/]+)/mean@(?P<responses>[0-9]+)"

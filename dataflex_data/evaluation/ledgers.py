@@ -20,7 +20,7 @@ from dataflex_data.evaluation.flags import Flag
 from dataflex_data.evaluation.runs import plain_text
 from dataflex_data.evaluation.tables import RawTable, matching_files, refuse
 from dataflex_data.evaluation.verl_log import check_no_gaps, step_range
-from dataflex_data.evaluation.words import plural
+from dataflex_data.reporting.words import plural
 
 # Metrics of a contract that a ledger holds under another name; the rest go by their own.
 LEDGER_COLUMN: Mapping[str, str] = {

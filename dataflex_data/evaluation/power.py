@@ -15,7 +15,7 @@ import numpy as np
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.evaluation import statistics as st
 from dataflex_data.evaluation.contract import Contract, Seeds
-from dataflex_data.evaluation.words import plural
+from dataflex_data.reporting.words import plural
 
 Rows = list[list[object]]
 PILOT_SDS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)

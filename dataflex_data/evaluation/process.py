@@ -14,7 +14,7 @@ import numpy as np
 from dataflex_data.evaluation.compare import Comparison, rows_by_seed
 from dataflex_data.evaluation.flags import Flag, Group
 from dataflex_data.evaluation.runs import Runs
-from dataflex_data.evaluation.words import plural
+from dataflex_data.reporting.words import plural
 
 GENERATED, RETAINED, OPTIMISED = "rollout_tokens", "kept_fraction", "update_tokens"
 

@@ -14,7 +14,7 @@ from dataflex_data.evaluation.evaluate import TOOL, Evaluation, summary
 from dataflex_data.evaluation.flags import Group
 from dataflex_data.evaluation.process import GENERATED, OPTIMISED, RETAINED
 from dataflex_data.evaluation.runs import group_label
-from dataflex_data.evaluation.words import cell, interval_text, plural, points
+from dataflex_data.evaluation.words import cell, interval_text, points
 from dataflex_data.reporting.document import (
     Block,
     Heading,
@@ -25,6 +25,7 @@ from dataflex_data.reporting.document import (
     html_document,
     markdown_document,
 )
+from dataflex_data.reporting.words import plural
 
 
 def write_reports(evaluation: Evaluation, folder: Path, *, plots: bool) -> None:

@@ -6,22 +6,12 @@ import math
 from decimal import Decimal
 
 from dataflex_data.evaluation.contract import Contract
-
-MINUS = "−"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return ``1 run``, ``2 runs``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+from dataflex_data.reporting.words import MINUS, effect_decimals
 
 
 def decimals(contract: Contract) -> int:
-    """Return the decimals at which a hundredth of the meaningful effect can be told.
-
-    At least two in percent and four in fractions, so that a hundredth of a point can be seen.
-    """
-    least = 2 if contract.scale == "percent" else 4
-    return max(least, 2 - math.floor(math.log10(contract.meaningful_effect)))
+    """Return the decimals of scores and differences under the contract."""
+    return effect_decimals(contract.scale, contract.meaningful_effect)
 
 
 def points(contract: Contract, value: float, *, signed: bool = False) -> str:

@@ -12,10 +12,11 @@ from dataflex_data.evaluation.contract import contract_warnings, parse_contract
 from dataflex_data.evaluation.evaluate import Evaluation, evaluate_table
 from dataflex_data.evaluation.report import headline, write_reports
 from dataflex_data.evaluation.tables import read_table
-from dataflex_data.evaluation.words import cell, decimals, interval_text, plural, points
+from dataflex_data.evaluation.words import cell, decimals, interval_text, points
 from dataflex_data.reporting import plots
 from dataflex_data.reporting.document import Heading, Paragraph, Part, Table, markdown_document
 from dataflex_data.reporting.html import html_table
+from dataflex_data.reporting.words import plural
 from tests.evaluation_factory import contract_with, made_runs, write_runs
 
 if TYPE_CHECKING:

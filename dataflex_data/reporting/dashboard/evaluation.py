@@ -10,6 +10,7 @@ from dataflex_data.reporting.dashboard.models import Comparison, EvaluationResul
 from dataflex_data.reporting.dashboard.parts import details, known, note
 from dataflex_data.reporting.html import Html, html_table
 from dataflex_data.reporting.svg import interval
+from dataflex_data.reporting.words import MINUS, effect_decimals, plural
 
 _PRIMARY = "primary"
 
@@ -22,8 +23,8 @@ def evaluation_html(results: EvaluationResults) -> str:
     locked = results.status == "locked"
     state = "good" if locked else "warn"
     parts = [
-        f'<p class="headline {state}">{results.summary.comparisons} comparisons under contract '
-        f"{escape(results.contract.name)}: {escape(told or 'none')}.</p>"
+        f'<p class="headline {state}">{plural(results.summary.comparisons, "comparison")} under '
+        f"contract {escape(results.contract.name)}: {escape(told or 'none')}.</p>"
     ]
     if not locked:
         parts.append(f'<div class="banner">{escape(results.status)}</div>')
@@ -35,8 +36,8 @@ def evaluation_html(results: EvaluationResults) -> str:
     if open_:
         parts.append(
             f"<p>Inconclusive does not mean without effect: half of these comparisons could not "
-            f"have shown a difference below {open_[len(open_) // 2]:.2f}; the effect that matters "
-            f"was set at {results.meaningful_effect:g}.</p>"
+            f"have shown a difference below {_points(results, open_[len(open_) // 2])}; "
+            f"the effect that matters was set at {results.meaningful_effect:g}.</p>"
         )
     parts += [_forest(results), _sensitivity(results)]
     if results.process:
@@ -53,7 +54,7 @@ def evaluation_html(results: EvaluationResults) -> str:
     if results.flags:
         parts.append(
             details(
-                f"{len(results.flags)} remarks on the runs",
+                plural(len(results.flags), "remark") + " on the runs",
                 html_table(
                     ["kind", "group", "method", "seed", "what"],
                     [[f.kind, _group(f.group), f.method, f.seed, f.detail] for f in results.flags],
@@ -61,6 +62,11 @@ def evaluation_html(results: EvaluationResults) -> str:
             )
         )
     return "".join(parts)
+
+
+def _points(results: EvaluationResults, value: float, *, sign: str = "") -> str:
+    decimals = effect_decimals(results.scale, results.meaningful_effect)
+    return f"{value:{sign}.{decimals}f}".replace("-", MINUS)
 
 
 def _group(group: Sequence[str]) -> str:
@@ -117,9 +123,9 @@ def _forest_row(
     picture: object = None
     shown: str | None = None
     if ends is not None and all(math.isfinite(end) for end in ends):
-        shown = f"[{ends[0]:.2f}, {ends[1]:.2f}]".replace("-", "−")
+        shown = f"[{_points(results, ends[0])}, {_points(results, ends[1])}]"
     if mean is not None:
-        told = f"{mean:+.2f} {shown or ''}"
+        told = f"{_points(results, mean, sign='+')} {shown or ''}"
         drawn = ends if shown else None
         picture = Html(interval(mean, drawn, reach, results.meaningful_effect, told), mean)
     tests = one.tests
