@@ -54,6 +54,18 @@ def test_a_run_that_can_be_carried_out(cli: Cli, tmp_path: Path, data: Path) -> 
     assert file["detail"] == "8 rows; domain: easy 4, hard 4"
 
 
+def test_what_has_no_effect_is_told_and_is_no_problem(cli: Cli, tmp_path: Path, data: Path) -> None:
+    block = (
+        "dataflex: {mechanism: select, domains: [easy, hard], scorer: {name: group_solve_rate}, "
+        "actuator: {name: threshold_band, params: {low: 0.2, high: 0.8}}}"
+    )
+    text = (WHOLE % data).replace(WHOLE.splitlines()[-1], block)
+    code, (run, remark, _) = examined(cli, tmp_path, text)
+    assert (code, run["state"]) == (0, "ok")
+    assert remark["state"] == "note"
+    assert "`domains` has no effect: nothing here mixes" in remark["detail"]
+
+
 def test_a_configuration_that_cannot_work_is_a_finding(
     cli: Cli, tmp_path: Path, data: Path
 ) -> None:

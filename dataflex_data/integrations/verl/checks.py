@@ -85,6 +85,18 @@ def problems(config: Mapping[str, Any]) -> Iterator[str]:
     yield from told(_reward, config)
 
 
+def remarks(config: Mapping[str, Any]) -> list[str]:
+    """Return what of our block has no effect, of a configuration without problems."""
+    block = config.get("dataflex")
+    if not block or get(config, "trainer.v1.trainer_mode") not in TRAINER_MODES:
+        return []
+    return Policies(run_settings(block), host_of(config), _loss_agg_mode(config)).remarks
+
+
+def _loss_agg_mode(config: Mapping[str, Any]) -> str:
+    return str(get(config, "actor_rollout_ref.actor.loss_agg_mode") or "token-mean")
+
+
 def _of_settings(config: Mapping[str, Any], block: Mapping[str, Any]) -> Iterator[str]:
     settings = run_settings(block)
     if settings.mix is not None:
@@ -164,7 +176,7 @@ def _fields(config: Mapping[str, Any]) -> set[str] | None:
 
 def _policies(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
     actor = get(config, "actor_rollout_ref.actor") or {}
-    loss_agg_mode = str(actor.get("loss_agg_mode") or "token-mean")
+    loss_agg_mode = _loss_agg_mode(config)
     policies = Policies(settings, host_of(config), loss_agg_mode)
     if policies.pre_rollout is not None:
         yield from _pre_rollout(config, settings, policies.pre_rollout.name)

@@ -15,11 +15,11 @@ from typing import Any, Literal, TypeAlias
 
 from dataflex_data import __version__
 from dataflex_data.core.errors import ConfigError
-from dataflex_data.integrations.verl.checks import problems
+from dataflex_data.integrations.verl.checks import problems, remarks
 from dataflex_data.integrations.verl.datafiles import FILE_KEYS, local_files, named_files
 from dataflex_data.integrations.verl.settings import TRAINER_MODES, get
 
-State: TypeAlias = Literal["ok", "problem", "skipped"]
+State: TypeAlias = Literal["ok", "note", "problem", "skipped"]
 ENTRY_POINT = "dataflex_data.integrations.verl.plugin"
 _TIMEOUT_S = 180
 _PROBE = """
@@ -78,6 +78,8 @@ def examine(config: Mapping[str, Any] | None, *, processes: bool, ray: bool) -> 
         yield Finding("configuration", "run", "problem", problem)
     if not found:
         yield Finding("configuration", "run", "ok", "can be carried out as written")
+        for remark in remarks(config):
+            yield Finding("configuration", "run", "note", remark)
     yield from _data(config)
 
 

@@ -13,9 +13,8 @@ from dataflex_data.integrations.verl.settings import (
     get,
     sampler_settings,
 )
-from dataflex_data.policies.checks import mix_problems
-from dataflex_data.policies.component import SCORERS, build
 from dataflex_data.policies.config import PolicySpec
+from dataflex_data.scheduling import mixer_problems
 
 OURS = "dataflex_data.integrations.verl.sampler"
 # Signals that a step of verl does not hold, and what they would be made of.
@@ -42,8 +41,7 @@ def mixture(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
     if mix is None:
         return
     spec = next(spec for spec in settings.specs if spec.mechanism == "mix")
-    yield from told(_scorer, spec)
-    yield from told(_mixer, config, mix)
+    yield from told(_mixer, config, spec, mix, "dataflex")
     yield from _run(config, mix)
     yield from told(_columns, config, mix.domain_key)
 
@@ -68,44 +66,23 @@ def _of_data_sampler(config: Mapping[str, Any], keys: Mapping[str, Any]) -> Iter
             f"+dataflex.actuator.name={mixer.name}"
         )
         return
-    yield from told(_mixer, config, mix, key="data.sampler")
+    spec = PolicySpec(mechanism="mix", actuator=mix.actuator)
+    yield from told(_mixer, config, spec, mix, "data.sampler", key="data.sampler")
     yield from _refills(config)
     yield from _columns(config, mix.domain_key)
 
 
-def _mixer(config: Mapping[str, Any], mix: MixSettings) -> Iterator[str]:
-    """Yield why the mixer cannot be built, as far as the domains are known."""
-    from dataflex_data.core.config import parse_config
-    from dataflex_data.samplers.mixer import MIXERS, build_mixer
-
-    mixer = MIXERS.get(mix.actuator.name)
-    parse_config(mixer.Params, mix.actuator.params, f"mixer {mix.actuator.name}")
-    found = domains_of(config, mix.domain_key)
-    if mix.domains is not None and found and set(mix.domains) != set(found):
+def _mixer(
+    config: Mapping[str, Any], spec: PolicySpec, mix: MixSettings, key: str
+) -> Iterator[str]:
+    """Yield why the mixer cannot work, as far as the domains are known."""
+    domains, found = mix.domains, domains_of(config, mix.domain_key)
+    if domains is not None and found and set(domains) != set(found):
         yield (
-            f"domains are to be {', '.join(mix.domains)}, and the training data have "
-            f"{', '.join(found)}"
+            f"domains are to be {', '.join(domains)}, and the training data have {', '.join(found)}"
         )
-    elif mix.domains or found:
-        build_mixer(mix.actuator.name, mix.actuator.params, mix.domains or found)
-
-
-def _scorer(spec: PolicySpec) -> Iterator[str]:
-    """Yield why a mixer would not get its signal here, or its scorer cannot be what is written."""
-    from dataflex_data.samplers.mixer import MIXERS
-
-    if spec.actuator.name not in MIXERS:
-        return
-    scorer, signal = spec.scorer, MIXERS.get(spec.actuator.name).signal
-    if scorer is not None:
-        build(SCORERS, scorer.name, scorer.params)
-    yield from mix_problems(
-        spec.actuator.name,
-        signal,
-        None if scorer is None else scorer.name,
-        _NOT_IN_VERL.get(signal),
-        (),
-    )
+    for problem in mixer_problems(spec, domains or found or (), _NOT_IN_VERL):
+        yield f"{key}: {problem}"
 
 
 def _run(config: Mapping[str, Any], mix: MixSettings) -> Iterator[str]:

@@ -8,6 +8,7 @@ is reported. Everything else, and all of it without a policy, is verl's.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,6 +40,7 @@ from dataflex_data.samplers import DataFlexSampler, StepSignals
 
 _BASE_FIELDS = ("rewards", "uid", "domain", "lengths")
 _STATE_FILE = "dataflex.json"
+_LOG = logging.getLogger("dataflex_data.verl")
 
 
 class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
@@ -55,6 +57,8 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
         self.settings = run_settings(plain(config.get("dataflex")))
         actor = config.actor_rollout_ref.actor
         self.policies = Policies(self.settings, host_of(plain(config)), actor.loss_agg_mode)
+        for remark in self.policies.remarks:
+            _LOG.warning("dataflex: %s", remark)
         self.sampler: DataFlexSampler | None = None
         self.decision: Decision | None = None
         self.ledger: Ledger | None = None
