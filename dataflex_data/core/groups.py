@@ -170,7 +170,13 @@ def hashes(values: npt.NDArray[Any]) -> U64Array:
 
 
 def _narrow_words(values: npt.NDArray[Any]) -> U64Array | None:
-    """Return short ASCII strings as rows of 64-bit words, ``None`` where they are not that."""
+    """Return short ASCII strings as rows of 64-bit words, ``None`` where they are not that.
+
+    Rows have zeros on the right; equal rows are equal strings, up to trailing zero characters.
+    """
+    equally_wide = _words_of_one_width(values)
+    if equally_wide is not None:
+        return equally_wide
     try:
         texts = values.astype(f"S{_NARROW}")
     except UnicodeEncodeError:
@@ -178,3 +184,23 @@ def _narrow_words(values: npt.NDArray[Any]) -> U64Array | None:
     words = texts.view("<u8").reshape(values.size, _NARROW // 8)
     cut_off = bool((words[:, -1] >> np.uint64(56)).any())
     return None if cut_off else words
+
+
+def _words_of_one_width(values: npt.NDArray[Any]) -> U64Array | None:
+    """Return `_narrow_words` of strings that are all as long as each other, such as UUIDs.
+
+    One joined string is turned to bytes several times faster than each string alone.
+    """
+    texts = values.tolist()
+    if not texts or not isinstance(texts[0], str) or not 0 < len(texts[0]) < _NARROW:
+        return None
+    width = len(texts[0])
+    try:
+        joined = "".join(texts)
+    except TypeError:
+        return None  # not all are strings
+    if not joined.isascii() or set(map(len, texts)) != {width}:
+        return None
+    padded = np.zeros((len(texts), -(-width // 8) * 8), dtype=np.uint8)
+    padded[:, :width] = np.frombuffer(joined.encode(), dtype=np.uint8).reshape(-1, width)
+    return padded.view("<u8")
