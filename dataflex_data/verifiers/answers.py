@@ -105,8 +105,12 @@ class _Form:
             return Number(number)
         if text.startswith("\x02") and text.endswith("\x03") and text.count("\x02") == 1:
             return self.read(text[1:-1], depth + 1)
-        if text[:7] == "\\approx" or text[:1] in {"=", "≈"}:
-            return self.read(text[7:] if text[0] == "\\" else text[1:], depth + 1)
+        if text[:7] == "\\approx":
+            if self.lenient:
+                raise Unreadable("approximate", "it only says what it is about")
+            return self.read(text[7:], depth + 1)
+        if text[:1] == "=":
+            return self.read(text[1:], depth + 1)
         if "," in text and THOUSANDS.fullmatch(text):
             return _thousands(text)
         if " " in text and SPACED_THOUSANDS.fullmatch(text):
@@ -199,6 +203,8 @@ class _Form:
     def relation(self, text: str, depth: int) -> Answer:
         sides = [side.strip() for side in _RELATION.split(text)]
         signs = _RELATION.findall(text)
+        if "\\sum" in text or "\\prod" in text:
+            raise Unreadable("symbols", "it holds a sum or product over an index")
         if len(sides) > 5 or not all(sides):
             raise Unreadable("relation", "it is a relation that is not understood")
         if all(sign == "=" for sign in signs):
@@ -242,9 +248,11 @@ class _Form:
         elif len(sides) == 2:
             left, right = self.number(sides[0]), self.number(sides[1])
             difference = exact.add(left, exact.negate(right))
-            if not isinstance(difference, Quotient):
+            if isinstance(difference, Quotient):
+                return Relation("=", difference)
+            if not self.lenient or not exact.is_zero(difference):
                 raise Unreadable("identity", "it is an equation without an unknown")
-            return Relation("=", difference)
+            return self.read(sides[1], depth + 1)  # 9·2 = 18 says 18
         answers = [self.read(side, depth + 1) for side in sides]
         if any(not same_answer(answers[0], other) for other in answers[1:]):
             raise Unreadable("relation", "it sets different values equal")
@@ -317,6 +325,8 @@ class _Form:
             return _numeral(numeral.group(1), int(numeral.group(2)), negative=True)
         if not unit and _WORDY.fullmatch(text) and _is_wordy(text):
             return Words(" ".join(text.casefold().replace("-", " ").split()))
+        if unit in {"°", "%"} and (function := _LAST_FUNCTION.search(text)):
+            text, unit = _with_argument(text, unit, function), ""
         value = read_expression(text)
         return Number(exact.multiply(value, factor) if factor != 1 else value, unit)
 
@@ -341,6 +351,25 @@ class _Form:
             if short or (len(words) == 1 and words.isascii() and not self.lenient):
                 return text, "", 1
         return match.group(1), unit, factor
+
+
+def _with_argument(text: str, sign: str, function: re.Match[str]) -> str:
+    """Return a text whose degrees or percent belong to its last function's argument.
+
+    Raises:
+        Unreadable: They may belong to the function's value as well.
+    """
+    if sign == "%":
+        raise Unreadable("symbols", "a percent sign after a function reads two ways")
+    if not function.group().startswith("\\"):
+        raise Unreadable("prose", f"it holds the word {function.group()!r}")
+    return f"{text}°"
+
+
+_LAST_FUNCTION = re.compile(
+    r"\\?(?:arc)?(?:sin|cos|tan|cot|sec|csc|ln|log|lg|exp)h?(?![a-zA-Z])(?=[^()+=]*\Z"
+    r"|\s*\([^()]*\)\s*\Z)"
+)
 
 
 def _thousands(text: str) -> Thousands:

@@ -17,6 +17,7 @@ from dataflex_data.verifiers.extraction import (
     last_boxes,
     lowered,
     plain_unicode,
+    taken_back,
 )
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -35,7 +36,8 @@ _STRONG = _Marker(
     ("answer", "option", "choice", "答案"),
     re.compile(
         r"(?:answer|choice|option)[\"'*_`]*[ \t]*"
-        r"(?:[:：=>→]|(?:is|would be|should be|must be)(?![a-z]))"
+        r"(?:[:：=>→]|(?:is|would be|should be|must be|has to be|ought to be|can only be)"
+        r"(?![a-z]))"
         r"|答案[*_`]*\s*(?:[:：]|应该是|[是为選选])"
         # a heading over a letter, or over the last line with a letter and its option
         r"|answer[*_]*[ \t]*\n(?=\s*[*_(\[]*[a-z]"
@@ -43,8 +45,12 @@ _STRONG = _Marker(
     ),
 )
 _WEAK = _Marker(
-    ("option", "choose", "chose", "pick", "select", "go with", "choice"),
-    re.compile(r"(?<![a-z])(?:option|choose|chose|pick|select|go with|choice)(?![a-z])"),
+    ("option", "choose", "chose", "pick", "select", "go with", "choice", "ans", "选"),
+    re.compile(
+        r"(?<![a-z])(?:option|choose|chose|pick|select|go with|choice)(?![a-z])"
+        r"|(?<![a-z])ans\.?[*_]*\s*[:：=]"
+        r"|(?<![不没误错可若别])选(?:择(?!题)|(?!项)|项(?<=正确选项|确的选项)\s*[是为:：])"
+    ),
 )
 _TAIL = 400  # characters from the end where most answers stand; looked through first
 _MAX_MARKERS = (
@@ -65,8 +71,13 @@ _SAID_AFTER = re.compile(
     r"(?:answer|choice|option)[*_`]*"
     r"(?=\s*(?:[.!\n]|\Z|,?\s*(?:(?:because|since|as)\b|not\s+[(*_]*[A-Z]\b)))"
 )
+_SAID_IN_CHINESE = re.compile(
+    r"(?:\A|[\s。！；，,:：]|所以|因此|故)[\s*_`(]*(?:选项)?\s*([A-Z])[\s*_`)]*(?:选项)?\s*是(?:唯一)?(?:的)?正确(?:的)?\Z"
+)
+_SAID_END = re.compile(r"\s*(?:[。.！!\n]|\Z)")
 # "Answer C" and "Answer - C" as the last words.
 _LAST_WORDS = re.compile(r"answer[*_`]*[ \t]*[-–—]?[ \t]*(?=[*_`(\[$]*[A-Z][*_`)\]$.]*\s*\Z)")
+_STRUCK_OUT = re.compile(r"~~[^~\n]*~~")
 _MARKUP = re.compile(r"[*`_]+")
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|textit|textrm|bf|rm)\s*\{([^{}]*)\}")
 _FILLER = re.compile(
@@ -91,7 +102,7 @@ _DISMISSED = re.compile(
 )
 _PARENTHESES = re.compile(r"\((?!\s*[A-Za-z]\s*\))[^()]*\)")
 _MORE = re.compile(
-    r"[\s.$)\]}]*(?:,|/|;|&|\||\+|或者?|和|与|(?:or|and|versus|vs)(?![a-zA-Z])|(?:or|and)/(?:or|and))+"
+    r"[\s.$)\]}]*(?:,|/|;|&|\||\+|(?:but\s+also|as\s+well\s+as|along\s+with|together\s+with|plus)(?![a-zA-Z])|或者?|还是|和|与|(?:or|and|versus|vs)(?![a-zA-Z])|(?:or|and)/(?:or|and))+"
     r"[\s,]*"
     r"(?:(?:or|and|maybe|perhaps|possibly|even|also|option|choice|letter|answer)(?![a-zA-Z])\s*)*"
     r"[(\[{]?\s*([A-Za-z])\s*[)\]}]?(?![A-Za-z0-9'’])",
@@ -105,6 +116,28 @@ _LATER_HEDGE = re.compile(
 _NO_ANSWER = re.compile(
     r"(?:not|none|neither|unclear|unknown|either|both|all of|any of|uncertain|undetermined|"
     r"ambiguous|impossible|n/a)(?![a-zA-Z])",
+    re.I,
+)
+_WITHDRAWAL = re.compile(
+    r"[\s.)\]}$]*(?:[?？]|[,;.。，]?\s*(?:不对|不正确|不是|是错|错误|错的|错了|并不|有误|吗)"
+    r"|\(\s*(?:this\s+is\s+|that['’]?s\s+)?(?:wrong|incorrect|false|not\s+(?:correct|right|true|sure)|"
+    r"maybe|perhaps|possibly|i\s+guess|a\s+guess|just\s+a\s+guess|\?|(?:or|and)\s+(?:option\s+)?\(?[A-Z](?![A-Za-z]))"
+    r"|(?:is|was)n['’]t\s+(?:right|correct|true|the)|(?:,\s*)?(?:only\s+)?(?:if|unless|assuming|supposing)\s+(?!you\b|we\b|i\b)"
+    r"|[,;—–.-]*\s*(?:no,?\s+wait|wait,?\s+no|scratch\s+that|never\s?mind|just\s+kidding|"
+    r"that['’]s\s+(?:wrong|incorrect|not\s+right|not\s+true)|that\s+is\s+(?:wrong|incorrect|not\s+(?:right|true)))"
+    r"(?![a-z]))",
+    re.I,
+)
+# A second letter with nothing but a space before it, and nothing said of it.
+_LISTED = re.compile(
+    r"[)\]]?(?:[ \t]+|\s*\n\s*(?=[(\[]?[A-Z][)\]]?\s*(?:\Z|\n|<)))[(\[]?([A-Z])[)\]]?"
+    r"(?=\s*(?:\Z|[\n<\"'},;]|\.\s*\Z|[(\[]?[A-Z](?![A-Za-z'’])))"
+)
+_CORRECTED = re.compile(
+    r"[\s,;.…!—–-]*(?:no|wait|actually|sorry|oops|correction|on\s+second\s+thoughts?|or\s+rather|i\s+mean|"
+    r"make\s+that|hmm)[\s,;:.…!—–-]+(?:(?:no|wait|actually|sorry|it['’]?s|it\s+is|i\s+mean[t]?|make\s+(?:it|that)|"
+    r"it\s+(?:should|must)\s+be|option|choice|rather)[\s,;:.…!—–-]+)*[(\[]?([B-Z]|A(?!\s+[a-z]))[)\]]?"
+    r"(?![A-Za-z'’])(?!\s+(?:is|was|are|can)\b)",
     re.I,
 )
 _ONLY_LETTER = re.compile(r"[ \t]*\(?([A-Z])[).]*\s*")
@@ -150,6 +183,8 @@ def verify(
     text = after_thinking(response)
     if text is None:
         return Verdict(0.0, "", "a <think> block is never closed", "open_thinking")
+    if "~~" in text:
+        text = _STRUCK_OUT.sub(" ", text)
     count = len(options) or n_options or _DEFAULT_OPTIONS
     found, step, problem = _announced(text, options, prefer_text=gold is None)
     if problem:
@@ -207,6 +242,8 @@ def _announced(text: str, options: tuple[str, ...], prefer_text: bool) -> tuple[
         if problem:
             return letter, "box", problem
         if letter:
+            if taken_back(text, boxes[-1]):
+                return letter, "taken_back", "the words beside the box take it back"
             if after < len(text) and _LATER_HEDGE.match(text[after : after + 60]):
                 return letter, "hedged", "the box is followed by another option with or"
             return letter, "box", ""
@@ -250,7 +287,7 @@ def _last_clause(
         nearest = max(places) if len(places) > 1 else places[0]
         at, word = nearest
         match = marker.pattern.match(lower, at)
-        if match and not _unsaid(lower, at):
+        if match and not _unsaid(lower, at) and not _denied(lower, at):
             after = start + match.end()
             found = _read_clause(text[after : min(after + _CLAUSE, end)], options)
             if found[0] or found[1]:
@@ -274,6 +311,9 @@ def _said_around(text: str, at: int, end: int) -> str:
     after = _SAID_AFTER.match(text, at, end)
     if after and (before := _SAID_BEFORE.search(text, max(0, at - _BEFORE), at)):
         return before.group(1) + text[after.end() : min(after.end() + _CLAUSE, end)]
+    if text.startswith("答案", at) and _SAID_END.match(text, at + 2, end):
+        said = _SAID_IN_CHINESE.search(text, max(0, at - _BEFORE), at)
+        return said.group(1) if said else ""
     last = _LAST_WORDS.match(text[at:end].lower()[:6] + text[at + 6 : end])
     if last and not _unsaid(text[:at].lower(), at):
         return text[at + last.end() : end]
@@ -287,6 +327,50 @@ def _unsaid(lower: str, at: int) -> bool:
         if before.endswith(word):
             before = before[: -len(word)].rstrip()
     return before.endswith(_UNSAID_ENDS) and bool(_UNSAID.search(lower, max(0, at - 30), at))
+
+
+def _denied(lower: str, at: int) -> bool:
+    """Return whether the clause that leads up to a marker at ``at`` denies or only reports it."""
+    lead = lower[max(0, at - _LEAD) : at]
+    start = max(map(lead.rfind, _CLAUSE_ENDS)) + 1
+    lead = lead[start:].strip(_BEFORE_TEXT)
+    if len(lead) < 2 or lead in _PLAIN_LEADS:
+        return False
+    lead = _NOT_DENIED.sub(" ", lead)
+    lead = _BREAK.split(lead)[-1]
+    if _DENIAL.search(lead):
+        return True
+    report = _REPORT.search(lead)
+    return report is not None and report.group(1) not in _OWN_VOICE
+
+
+_LEAD = 90
+_CLAUSE_ENDS = (".", ",", ";", ":", "!", "?", "\n", "。", "，", "；")
+_PLAIN_LEADS = frozenset({
+    "the", "the correct", "the final", "final", "so the", "so the correct", "thus the", "my",
+    "therefore the", "hence the", "the right", "the best", "**final", "correct", "so", "##", "###",
+    "the most likely", "and the", "i think the", "i choose", "最终", "正确",
+})  # fmt: skip
+_BREAK = re.compile(r"\b(?:so|thus|therefore|hence|then|because|since|means|implies)(?:\s+that)?\b")
+_NOT_DENIED = re.compile(
+    r"\b(?:(?:there\s+is\s+|there['’]s\s+|i\s+have\s+)?(?:no|little)\s+(?:doubt|question)|without\s+(?:a\s+)?doubt|"
+    r"(?:no|not)\s+(?:surprise|surprisingly)|not\s+(?:hard|difficult)\s+to\s+see)\b"
+)
+_DENIAL = re.compile(
+    r"(?:(?<![a-z])(?:not|no|never|nobody|none|nothing|cannot|hardly|few|doubt(?:s|ed|ful)?|den(?:y|ies|ied)|"
+    r"false|untrue|wrong|wrongly|incorrect|incorrectly|mistake|mistaken|mistakenly|impossible|unlikely|implausible|"
+    r"improbable|disagree|refuse|reject|myth|unless|whether|if|suppose|supposing|assume|assuming|"
+    r"imagine|pretend|guess|lie)|n['’]t)(?![a-z])"
+    r"(?!\s+(?:(?:option|choice|be|is)\s+)?(?:[(]?[b-z][)]?|a)\s+(?:the|answer)\b)"
+    r"(?:\s+(?!and\b|but\b)[a-z'’]+){0,6}\s*\Z"
+    r"|(?:不认为|不觉得|不相信|不同意|不应|不能|不会|不该|怀疑|并非|不是说|不能说|否认|没有人|如果|假如|假设|有人|学生|同学|他|她)[^。，,\n]{0,8}\Z"
+)
+_REPORT = re.compile(
+    r"([a-z]+)(?:['’][a-z]+)?\s+(?:(?:would|might|may|could|will|can|often|also|then|first|even|wrongly)\s+)*"
+    r"(?:says?|said|claims?|claimed|thinks?|thought|believes?|believed|argues?|argued|insists?)"
+    r"(?:\s+that)?(?:\s+(?:the|its?|final|correct|right|best))*\Z"
+)
+_OWN_VOICE = frozenset({"i", "we", "to", "must", "me", "us", "confidently", "safely", "therefore"})
 
 
 _UNSAID_ENDS = (
@@ -334,6 +418,8 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
             return _option_in(clause, start, options), ""
         if letter == "a":
             return "", ""
+    if _WITHDRAWAL.match(rest):
+        return letter.upper(), "it takes the option back"
     tail = _PARENTHESES.sub(" ", rest) if "(" in rest else rest
     lower = tail.lower()
     if any(map(lower.__contains__, _NEGATION_HINTS)):
@@ -343,6 +429,9 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
     another = _MORE.match(tail)
     if another and another.group(1).upper() != letter.upper() and _is_letter(another.group(1)):
         return f"{letter.upper()}, {another.group(1).upper()}", "it announces more than one option"
+    more = _LISTED.match(tail) or _CORRECTED.match(tail)
+    if more and more.group(1).upper() != letter.upper():
+        return f"{letter.upper()}, {more.group(1).upper()}", "it announces more than one option"
     if _LATER_HEDGE.match(tail):
         return letter.upper(), "it announces an option and then another with or"
     first = _END_OF_CLAUSE.split(tail, maxsplit=1)[0]

@@ -22,10 +22,17 @@ _CONDITION_WORDS = frozenset({
     "wrong", "incorrect", "say", "says", "said", "saying", "claim", "claims", "claimed",
     "claiming", "state", "states", "stated", "assert", "asserts", "asserted", "told", "remark",
     "remarks", "remarked", "declare", "declares", "declared", "mention", "mentions", "mentioned",
-    "according", "cannot", "can't", "can’t", "unsure", "unknown", "unclear", "guess",
+    "according", "except", "excepting", "excluding", "barring", "besides", "save", "doubt",
+    "doubts", "doubtful", "deny", "denies", "denied", "believes", "believed", "thinks", "thought",
+    "disagree", "refuse", "reject", "rejects", "mistaken", "mistakenly", "wrongly", "cannot",
+    "can't", "can’t", "unsure", "unknown", "unclear", "guess",
 })  # fmt: skip
 _CONDITION_PHRASES = ("?", "not the case", "not true", "one of", "tell us", "not sure", "not know",
-                      "n't know", "n’t know", "not the only", "not only")  # fmt: skip
+                      "n't know", "n’t know", "not the only", "not only", "all but", "everyone but",
+                      "everybody but", "each but", "both but", "other than", "apart from",
+                      "aside from", "exception of", "nobody but", "no one but", "none but",
+                      "no way", "far from", "not that", "n't think", "not think", "not believe",
+                      "n't believe", "n’t think", "n’t believe")  # fmt: skip
 _PARENTHESES = re.compile(r"\([^()]*\)")
 _TOKEN = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*|->|=>|[:=—–→⇒|,;.&\n!-]")
 _COPULA = {"is", "are", ":", "=", "—", "–", "->", "→", "=>", "⇒", "|", "-", "was", "be", "'s"}
@@ -84,6 +91,7 @@ _OPEN_ROLE = {  # knight/knave
     pair: re.compile(rf"(?:{'|'.join(words)})\s*/\s*(?:an?\s+)?(?:{'|'.join(words)})")
     for pair, words in _ROLE_WORDS.items()
 }
+_STRUCK_OUT = re.compile(r"~~[^~]*~~")
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
 _LATEX_LINE = re.compile(r"\\\\|\\(?:quad|qquad|newline)")
 _LATEX_ARROW = re.compile(r"\\(?:[,;:! ()\[\]]|to|rightarrow|implies)")
@@ -115,7 +123,9 @@ def folded(text: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Return a block without markup and case."""
+    """Return a block without markup, struck-out text and case."""
+    if "~~" in text:
+        text = _STRUCK_OUT.sub(" ", text)
     text = text.replace("*", "").replace("`", "")
     if "\\" in text:
         text = _LATEX_LINE.sub("\n", _LATEX_TEXT.sub(r"\1", text))
@@ -131,8 +141,10 @@ def read_claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
     if (listed := _listed_clauses(block, puzzle)) is not None:
         return listed, ""
     plain = _PLAIN_CLAIMS[puzzle.roles].findall(block)
-    if plain and not plain[-1][3]:
+    if plain and not plain[-1][3] and "every" not in block:
         return _plain_claims(plain, puzzle)
+    if "|" in block and (table := _table_claims(block, puzzle)) is not None:
+        return table, ""
     role_words = _ROLE_WORDS[puzzle.roles]
     if "(" in block:
         block = _PARENTHESES.sub(
@@ -184,6 +196,28 @@ def _listed_clauses(block: str, puzzle: Puzzle) -> dict[str, bool] | None:
         return None
     claims = dict(filter(None, found))
     return claims if len(claims) == len(found) else None
+
+
+def is_plain(paragraph: str, puzzle: Puzzle) -> bool:
+    """Return whether a cleaned paragraph is nothing but claims about people of the puzzle."""
+    plain = _PLAIN_CLAIMS[puzzle.roles].findall(paragraph)
+    return bool(plain) and not plain[-1][3] and all(name in puzzle.assignment for name, *_ in plain)
+
+
+def _table_claims(block: str, puzzle: Puzzle) -> dict[str, bool] | None:
+    """Read a table with the people in its head and one row of roles; ``None`` for other blocks."""
+    lines = [line.strip().strip("|") for line in block.strip().splitlines()]
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines if set(line) - set("-:| ")]
+    if len(rows) != 2 or len(rows[0]) != len(rows[1]):
+        return None
+    if rows[0][0] not in puzzle.assignment:  # a head for the row: Person, Role
+        rows = [row[1:] for row in rows]
+    names, roles = rows
+    if len(set(names)) != len(names) or not set(roles) <= set(puzzle.roles):
+        return None
+    if set(names) != set(puzzle.assignment):
+        return None
+    return {name: role == puzzle.roles[0] for name, role in zip(names, roles, strict=True)}
 
 
 def _others_token(phrase: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ import math
 import re
 from fractions import Fraction
 
+from dataflex_data.verifiers.angles import TRIGONOMETRIC, at_angle
 from dataflex_data.verifiers.exact import (
     MAX_EXPONENT,
     Quotient,
@@ -30,7 +31,7 @@ _MAX_DEPTH = 24
 _MAX_FACTORIAL = 3_000
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+(?![\d.]))?)"
-    r"|(?P<command>\\[a-zA-Z]+)|(?P<letter>[a-zA-Z])|(?P<sign>\*\*|[-+*/^_(){}\[\]!]))"
+    r"|(?P<command>\\[a-zA-Z]+)|(?P<letter>[a-zA-Z])|(?P<sign>\*\*|[-+*/^_(){}\[\]!|°]))"
 )
 _LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _NUMBER = re.compile(r"(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?")
@@ -47,6 +48,7 @@ _FUNCTIONS = {
     "\\sinh", "\\cosh", "\\tanh", "\\ln", "\\log", "\\lg", "\\exp",
 }  # fmt: skip
 _PRODUCT = {"*", "\\cdot", "\\times", "\\ast"}
+_NO_FACTOR = _PRODUCT | {"\\div", "\\rfloor", "\\rceil", "\\rvert"}
 _STARTS = {"number", "letter"}
 # Short words that would read as a product of variables, so that "no" would equal "on".
 _SHORT_WORDS = {
@@ -65,6 +67,18 @@ def read_expression(text: str) -> Value:
     Raises:
         Unreadable: It is not an expression, reads two ways, or is beyond a bound.
     """
+    refuse_words(text)
+    if "\\overline" in text or "\\bar" in text or "\\dot" in text:
+        text = _REPEATING.sub(_as_fraction, text)
+    return _Reader(text.replace("sqrt", "\\sqrt").replace("\\\\sqrt", "\\sqrt")).whole()
+
+
+def refuse_words(text: str) -> None:
+    """Check that letters in a row can be meant as a product of variables.
+
+    Raises:
+        Unreadable: They are a word.
+    """
     for word in _LETTERS.finditer(text):
         if (
             len(word.group()) > _LONGEST_PRODUCT
@@ -74,9 +88,6 @@ def read_expression(text: str) -> Value:
             if word.group() in {"sqrt"}:
                 continue
             raise Unreadable("prose", f"it holds the word {word.group()[:30]!r}")
-    if "\\overline" in text or "\\bar" in text or "\\dot" in text:
-        text = _REPEATING.sub(_as_fraction, text)
-    return _Reader(text.replace("sqrt", "\\sqrt").replace("\\\\sqrt", "\\sqrt")).whole()
 
 
 def read_number(text: str) -> int | Fraction:
@@ -127,13 +138,15 @@ class _Reader:
         self.texts += _NOTHING
         self.at = 0
         self.depth = 0
+        self.angles = 0  # how many arguments of trigonometric functions are open
 
     def whole(self) -> Value:
         if not self.length:
             raise Unreadable("empty", "it is empty")
         value = self.sum()
         if self.at != self.length:
-            raise Unreadable("syntax", f"it does not parse at {self.peek()!r}")
+            kind = "symbols" if self.peek() in {"|", "°"} else "syntax"
+            raise Unreadable(kind, f"it does not parse at {self.peek()!r}")
         return value
 
     def peek(self, ahead: int = 0) -> str:
@@ -145,7 +158,8 @@ class _Reader:
     def take(self, wanted: str = "") -> str:
         token = self.peek()
         if not token or (wanted and token != wanted):
-            raise Unreadable("syntax", f"it lacks {wanted or 'a value'!r}")
+            kind = "symbols" if token in {"|", "°"} else "syntax"
+            raise Unreadable(kind, f"it lacks {wanted or 'a value'!r}")
         self.at += 1
         return token
 
@@ -241,7 +255,7 @@ class _Reader:
         return (
             self.kinds[self.at] in _STARTS
             or token in {"(", "[", "{"}
-            or (token.startswith("\\") and token not in _PRODUCT and token != "\\div")
+            or (token.startswith("\\") and token not in _NO_FACTOR)
         )
 
     def power(self) -> Value:
@@ -249,12 +263,18 @@ class _Reader:
         while self.peek() == "!":
             self.at += 1
             value = _factorial(value)
+        if self.peek() == "°" and self.angles:
+            value = self.in_degrees(value)
         if self.peek() in {"^", "**"}:
             self.at += 1
             value = power(value, self.exponent())
             if self.peek() in {"^", "**", "!"}:
                 raise Unreadable("two_readings", "a power of a power without braces")
         return value
+
+    def in_degrees(self, value: Value) -> Value:
+        self.take("°")
+        return multiply(value, divide(symbol("π"), 180))
 
     def exponent(self) -> Value:
         self.depth += 1
@@ -322,6 +342,10 @@ class _Reader:
             return _binomial(self.argument(), self.argument())
         if token in _FUNCTIONS:
             return self.function()
+        if token in {"|", "\\lvert"}:
+            return self.absolute()
+        if token in {"\\lfloor", "\\lceil"}:
+            return self.rounded()
         if not token:
             raise Unreadable("syntax", "it ends too early")
         raise Unreadable("symbols", f"it holds {token!r}")
@@ -364,7 +388,14 @@ class _Reader:
         if self.peek() == "^":
             raise Unreadable("symbolic_only", "it holds a power of a function")
         bare = self.peek() not in {"(", "{"}
+        angle = name in TRIGONOMETRIC
+        self.angles += angle
         argument = self.atom()
+        if bare and angle and self.peek() == "°":
+            argument = self.in_degrees(argument)
+        if angle and self.peek() == "°" and not bare:
+            raise Unreadable("two_readings", f"degrees after the brackets of {name} read two ways")
+        self.angles -= angle
         if bare and (self.starts_a_factor() or self.peek() in {"^", "!"}):
             raise Unreadable("two_readings", f"the argument of {name} reads two ways")
         if name == "ln" or (name == "log" and base is not None):
@@ -372,7 +403,26 @@ class _Reader:
             return top if base is None else divide(top, logarithm(base))
         if name == "exp":
             return power(symbol("e"), argument)
+        if angle and (known := at_angle(name, argument)) is not None:
+            return known
         return symbol(f"{name}({key(argument)})")
+
+    def absolute(self) -> Value:
+        opening = self.take()
+        value = self.sum()
+        self.take("|" if opening == "|" else "\\rvert")
+        if isinstance(value, Quotient) or self.kind() in _STARTS:
+            raise Unreadable("symbols", "it holds an absolute value")
+        return -value if value < 0 else value
+
+    def rounded(self) -> Value:
+        opening = self.take()
+        value = self.sum()
+        self.take(opening.replace("\\l", "\\r"))
+        if isinstance(value, Quotient):
+            raise Unreadable("symbols", f"it holds {opening!r}")
+        below: int = math.floor(value)
+        return below if opening == "\\lfloor" or below == value else below + 1
 
 
 def _factorial(value: Value) -> Value:

@@ -45,11 +45,13 @@ _SYMBOLS = str.maketrans(
 
 _GLUE = re.compile(
     r"\\(?:text|textbf|mathrm|mbox)\s*\{|\\(?:quad|qquad|left|right|;|,|:|!|\(|\)|\[|\]| )"
-    r"|[{}$*\s]+"
+    r"|[{}()$*\s]+"
 )
 _JOINTS = {
     "or", "and", ",", "/", ";", "&", "|", ", or", ", and", "and/or", "or maybe", "or perhaps",
-    "or possibly", "or else", ", or maybe", "or even", "or just",
+    "or possibly", "or else", ", or maybe", "or even", "or just", "", "else", "otherwise", "vs",
+    "vs.", "versus", "alternatively", "or alternatively", "and possibly", "and maybe", "maybe",
+    "或", "或者", "和", "与", "及", "、", "，", "；", "resp.", "respectively",
 }  # fmt: skip
 
 
@@ -129,7 +131,34 @@ def has_open_box(text: str) -> bool:
 
 def _joined(between: str) -> bool:
     """Return whether the text between two boxes makes them one answer with two values."""
-    return _GLUE.sub(" ", between).strip().lower() in _JOINTS
+    joint = _GLUE.sub(" ", between).strip().lower()
+    return joint in _JOINTS and (bool(joint) or "\n" not in between)
+
+
+def taken_back(text: str, box: Box) -> bool:
+    r"""Return whether the words right before or after a box say that it is not the answer.
+
+    Such as ``is not \boxed{18}``, ``\boxed{18} (wrong)``, ``\boxed{18}?`` and struck-out boxes.
+    """
+    before = text[max(0, box.start - 24) : box.start]
+    if ("n" in before or "~" in before) and _DENIED.search(before.lower()):
+        return True
+    after = text[box.end : box.end + 48]
+    return bool(after) and _WITHDRAWN.match(after.lower()) is not None
+
+
+_DENIED = re.compile(
+    r"(?:(?<![a-z])(?:not|never|neither|nor|cannot)|n['’]t)"
+    r"(?:\s+(?:be|equal|equals?\s+to|the\s+answer))?[\s$*({:=\\\[]*\Z"
+    r"|(?:!=|\\neq?)\s*\Z|~~[\s$*(\\\[]*\Z"
+)
+_WITHDRAWN = re.compile(
+    r"[\s$*.)\]}\\]*(?:[?？]|~~|\((?:this\s+is\s+|that['’]?s\s+)?(?:wrong|incorrect|false|not\s+(?:correct|right"
+    r"|true|sure)|maybe|perhaps|i\s+guess|a\s+guess|\?)"
+    r"|(?:is|was)(?:n['’]t|\s+not)\s+(?:the\s+|my\s+)?(?:final\s+|right\s+|correct\s+)?(?:answer|right|correct)"
+    r"|(?:is|was|seems|looks)\s+(?:wrong|incorrect|false)"
+    r"|[,;—–-]*\s*(?:no,?\s+wait|scratch\s+that|that['’]s\s+(?:wrong|not\s+right)|不对|吗|是错|不正确))"
+)
 
 
 def _box_at(text: str, start: int) -> Box | None:

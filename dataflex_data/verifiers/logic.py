@@ -17,6 +17,7 @@ from dataflex_data.verifiers.claims import (
     Puzzle,
     cleaned,
     folded,
+    is_plain,
     read_claims,
 )
 from dataflex_data.verifiers.extraction import after_thinking, last_boxes, lowered
@@ -139,7 +140,8 @@ def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
             return text[tag + len("<answer>") : close], "answer_tag", ""
     if final:
         return _marked_block(text[final.end() :], puzzle)
-    return _last_paragraph(text)
+    block, step, rest = _last_paragraph(text)
+    return _with_plain_ones(block, rest, puzzle, step)
 
 
 def _last_marker(text: str, puzzle: Puzzle) -> re.Match[str] | None:
@@ -206,6 +208,24 @@ def _last_paragraph(text: str) -> tuple[str, str, str]:
             return block, "last_paragraph", window[:before]
         line = before
     return window, "last_paragraph", ""
+
+
+def _with_plain_ones(block: str, rest: str, puzzle: Puzzle, step: str) -> tuple[str, str, str]:
+    """Return the last paragraph with those before it, where each says what one person is."""
+    named = folded(block)
+    if not rest or all(map(named.__contains__, puzzle.assignment)):
+        return block, step, rest
+    whole, before = block, rest
+    if not is_plain(cleaned(block[:MAX_BLOCK]), puzzle):
+        return block, step, rest
+    for _ in puzzle.assignment:
+        paragraph, _, earlier = _last_paragraph(before)
+        if len(paragraph) > MAX_BLOCK or not is_plain(cleaned(paragraph), puzzle):
+            break
+        whole, before = f"{paragraph}\n{whole}", earlier
+        if all(map(folded(whole).__contains__, puzzle.assignment)):
+            return whole, step, before
+    return block, step, rest
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -23,10 +23,13 @@ from dataflex_data.verifiers.extraction import (
     after_thinking,
     has_open_box,
     last_boxes,
+    taken_back,
 )
 from dataflex_data.verifiers.forms import Answer, Group, Number, Thousands, same_answer
+from dataflex_data.verifiers.formulas import as_formula, holds_decimal, may_be_formula
 from dataflex_data.verifiers.notation import spelling
 from dataflex_data.verifiers.numbers import written_ratio
+from dataflex_data.verifiers.units import is_known
 
 
 @lru_cache(maxsize=65536)
@@ -63,6 +66,8 @@ def verify(response: str, ground_truth: str, *, symbolic: bool = False) -> Verdi
     answer = boxes[-1].content
     if len(boxes) > 1 and any(box.content != answer for box in boxes):
         return _several(text, boxes, ground_truth)
+    if taken_back(text, boxes[-1]):
+        return Verdict(0.0, answer, "the words beside the box take it back", "taken_back")
     if _hedged_after(text, boxes[-1]):
         return Verdict(0.0, answer, "the box is followed by another value with or", "hedged")
     return compare(answer, ground_truth, symbolic)
@@ -107,8 +112,18 @@ def compare(answer: str, gold: str, symbolic: bool = False) -> Verdict:
                 return _different(answer, form, found, gold)
     if spelling(answer) == _gold_spelling(gold):
         return Verdict(1.0, answer, "it is spelled as the gold answer but for spaces", "spelling")
-    if symbolic and (why is None or why.kind not in _REFUSED):
-        return _symbolic.verdict(answer, gold)
+    if (why is None or may_be_formula(why)) and _may_be_asked(form):
+        said, wanted_formula = as_formula(answer), as_formula(gold)
+        if said is not None and wanted_formula is not None and not _rounds(form, said):
+            if symbolic:
+                return _symbolic.verdict(said, wanted_formula, answer, gold)
+            if why is None:
+                return Verdict(0.0, answer, _OPEN.format(gold=gold), "undecided")
+        elif why is None and not isinstance(form, Unreadable):
+            reason = (
+                f"whether it equals {gold} is beyond the exact ladder, and it is no bare formula"
+            )
+            return Verdict(0.0, answer, reason, "undecided")
     if why is not None:
         return Verdict(
             0.0, answer, f"the answer cannot be read: {why.detail}", f"unread:{why.kind}"
@@ -146,8 +161,11 @@ def _rational_gold(gold: str) -> tuple[int, int, str] | None:
     return form.value.numerator, form.value.denominator, _step(form)
 
 
-_ALTERNATIVE = re.compile(r"\bor\b|/|\|", re.I)
-_REFUSED = {"tower", "too_long", "deep", "empty", "too_many_items", "too_many_terms"}
+_ALTERNATIVE = re.compile(r"\b(?:or|else|otherwise|alternatively|vs|versus)\b|/|\||或", re.I)
+_OPEN = (
+    "whether it equals {gold} is beyond the exact ladder: only the extra symbolic can tell "
+    "(symbolic=True, or --symbolic)"
+)
 _NAMES = {
     "integer": "an integer",
     "rational": "a rational number",
@@ -171,10 +189,28 @@ def _open_to_symbols(form: Answer, found: Answer) -> bool:
     """Return whether two unequal forms might be equal by an identity the ladder does not know."""
     if isinstance(form, Group) and isinstance(found, Group):
         same_shape = form.kind == found.kind and len(form.items) == len(found.items)
-        return same_shape and (_has_functions(form) or _has_functions(found))
+        return (
+            same_shape
+            and sorted(_units(form)) == sorted(_units(found))
+            and (_has_functions(form) or _has_functions(found))
+        )
     if isinstance(form, Number) and isinstance(found, Number):
-        return _has_functions(form) or _has_functions(found)
+        same_unit = form.unit == found.unit or not (is_known(form.unit) and is_known(found.unit))
+        return same_unit and (_has_functions(form) or _has_functions(found))
     return False
+
+
+def _units(group: Group) -> list[str]:
+    return [item.unit for item in group.items if isinstance(item, Number)]
+
+
+def _may_be_asked(gold: Answer | Unreadable) -> bool:
+    return may_be_formula(gold) if isinstance(gold, Unreadable) else True
+
+
+def _rounds(gold: Answer | Unreadable, said: str) -> bool:
+    """Return whether a list might be made equal by rounding; single values are checked later."""
+    return isinstance(gold, Group) and holds_decimal(said)
 
 
 def _has_functions(form: Answer) -> bool:

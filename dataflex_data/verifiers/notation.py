@@ -31,6 +31,7 @@ _TEXT = re.compile(
     r"\\(?:text|textbf|textit|textrm|textsc|textnormal|mathrm|mathbf|mathit|mathsf|mbox|hbox|rm|"
     r"operatorname|boldsymbol|bold|mathbb)\s*\{([^{}]*)\}"
 )
+_COLOUR = re.compile(r"\\(?:text)?color\s*(?:\[\w*\])?\s*\{[\w!]*\}")
 _DEGREE = re.compile(r"\s*\^\s*\{?\s*(?:\\circ|°)\s*\}?")
 _PRIME = re.compile(r"\^\s*\{?\s*'\s*\}?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
@@ -51,6 +52,8 @@ def tidy(text: str) -> str:
     if "\\" in text:
         if "." in text and ("\\left" in text or "\\right" in text):
             text = _INVISIBLE_POINT.sub("", text)
+        if "color" in text:
+            text = _COLOUR.sub("", text)
         text = _COMMAND.sub(_spelled_command, text)
         for _ in range(3):
             if "{" not in text:

@@ -134,13 +134,19 @@ _workers: dict[int, SymbolicWorker] = {}  # by process id: a fork must not share
 _workers_lock = threading.Lock()
 
 
-def verdict(answer: str, gold: str) -> Verdict:
-    """Return whether math-verify can show that two answers are equal.
+def verdict(formula: str, gold_formula: str, answer: str, gold: str) -> Verdict:
+    """Return whether math-verify can show that two formulas are equal.
+
+    Args:
+        formula: The answer, as `formulas.as_formula` spells it.
+        gold_formula: The gold answer, spelled so.
+        answer: The answer as written, for the verdict.
+        gold: The gold answer as written.
 
     Raises:
         MissingExtraError: The extra ``symbolic`` is not installed.
     """
-    equal, why = _worker().equal(answer, gold)
+    equal, why = _worker().equal(formula, gold_formula)
     if equal is None:
         return Verdict(0.0, answer, why, "symbolic_timeout")
     if equal:

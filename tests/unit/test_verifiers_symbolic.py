@@ -33,7 +33,7 @@ def worker() -> Iterator[SymbolicWorker]:
     ("answer", "gold", "score"),
     [
         (r"\sqrt{3+2\sqrt{2}}", r"1+\sqrt{2}", 1.0),
-        (r"\tan(\pi/4)", "1", 1.0),
+        (r"\tan(\pi/7)\cot(\pi/7)", "1", 1.0),
         (r"2^{n+1}", r"2 \cdot 2^n", 1.0),
         (r"\sin^2 x + \cos^2 x", "1", 1.0),
         (r"\sqrt{3+2\sqrt{2}}", r"1+\sqrt{3}", 0.0),
