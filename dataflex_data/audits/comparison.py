@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from dataflex_data.audits import hashing
 from dataflex_data.core.config import Config
@@ -48,6 +48,16 @@ class Rule(Config):
     channels: tuple[Channel, ...] = CHANNELS
     boilerplate_items: Annotated[int, Field(ge=2)] = 5
     near: Share = 0.25
+
+    @field_validator("channels")
+    @classmethod
+    def _some_channel(cls, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
+        if not channels:
+            raise ValueError(
+                "no channel is named, so nothing could be flagged; name some of "
+                f"{', '.join(CHANNELS)}"
+            )
+        return channels
 
     def in_words(self) -> str:
         """Return the rule as one sentence."""

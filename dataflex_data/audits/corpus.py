@@ -10,7 +10,7 @@ from __future__ import annotations
 import glob
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dataflex_data.audits.word_streams import byte_array
+from dataflex_data.audits.word_streams import byte_array, decoded
 from dataflex_data.core.errors import InputDataError, did_you_mean
 from dataflex_data.core.parquet import MANIFEST_NAME, read_manifest
 from dataflex_data.core.records import data_suffix, numbered_json_lines
@@ -250,17 +250,19 @@ def _layout(
         schema = _parquet_file(first).schema_arrow
         found = _leaf_names(schema)
         readable = {name for name in found if _is_text(_field_type(schema, name))}
+        told = [f"{name} ({_field_type(schema, name)})" for name in found]
     else:
         record = next(iter(numbered_json_lines(first)), None)
         if record is None:
             raise InputDataError(f"{first}: holds no rows")
         found = list(record[1])
         readable = set(found)
+        told = found
     text = text_column or next((name for name in TEXT_COLUMNS if name in readable), None)
     if text is None:
         raise InputDataError(
             f"{first}: none of the columns {', '.join(TEXT_COLUMNS)} holds text; columns found: "
-            f"{', '.join(found[:30]) or 'none'}. Say which one with --text-column"
+            f"{', '.join(told[:30]) or 'none'}. Say which one with --text-column"
         )
     for name in filter(None, (text_column, id_column)):
         if name not in found and (is_parquet or name.split(".")[0] not in found):
@@ -275,6 +277,8 @@ def _layout(
         )
     row_id = id_column or next((name for name in ID_COLUMNS if name in found), "")
     options = "options" if "options" in found and text == "question" else ""
+    if is_parquet and options and not _is_options(_field_type(schema, options)):
+        options = ""
     return Layout(text=text, options=options, id=row_id)
 
 
@@ -298,16 +302,32 @@ def _field_type(schema: pa.Schema, name: str) -> pa.DataType:
 def _is_text(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         return _is_text(kind.value_type)
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    if _is_list(kind):
         message = kind.value_type
         return bool(pa.types.is_struct(message) and message.get_field_index("content") >= 0)
+    return _is_plain(kind)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def _is_plain(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_string(kind)
         or pa.types.is_large_string(kind)
         or pa.types.is_string_view(kind)
         or pa.types.is_binary(kind)
         or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
     )
+
+
+def _is_options(kind: pa.DataType) -> bool:
+    """Return whether a column holds lists of texts or of numbers."""
+    return _is_list(kind) and not pa.types.is_nested(kind.value_type)
 
 
 def _parquet_file(path: Path) -> pq.ParquetFile:
@@ -327,6 +347,12 @@ def _parquet_shards(number: int, path: Path, layout: Layout) -> Iterator[Shard]:
             raise InputDataError(
                 f"{path}: has no column {absent[0]!r}{did_you_mean(absent[0], names)}, which the "
                 f"corpus's first file has; columns found: {', '.join(names[:30])}"
+            )
+        held = _field_type(file.schema_arrow, layout.text)
+        if not _is_text(held):
+            raise InputDataError(
+                f"{path}: column {layout.text!r} holds {held}, which is neither text nor chat "
+                "messages as in the corpus's first file; audit it by itself, or convert it"
             )
         begin, first, rows = 0, 0, 0
         for group in range(file.num_row_groups):
@@ -357,20 +383,33 @@ def _read_parquet(shard: Shard, layout: Layout, batch_rows: int) -> Iterator[Bat
             if batch is None:
                 return
             if batch.num_rows:
-                yield _batch(batch, layout, row)
+                yield _parquet_batch(path, batch, layout, row)
                 row += batch.num_rows
 
 
-def _batch(batch: pa.RecordBatch, layout: Layout, row: int) -> Batch:
-    options = None if not layout.options else _column(batch, layout.options)
-    stems = _texts(_column(batch, layout.text))
+def _parquet_batch(path: Path, batch: pa.RecordBatch, layout: Layout, row: int) -> Batch:
+    def read(name: str, as_wanted: Callable[[pa.Array], pa.Array]) -> pa.Array | None:
+        if not name:
+            return None
+        column = _column(batch, name)
+        try:
+            return as_wanted(column)
+        except (pa.ArrowException, AttributeError, TypeError, ValueError) as error:
+            raise InputDataError(
+                f"{path}, rows {row + 1} to {row + batch.num_rows}: column {name!r} holds "
+                f"{column.type}, which cannot be read here ({str(error).splitlines()[0]}); choose "
+                "another column, or convert it to text"
+            ) from None
+
+    stems = read(layout.text, _texts)
+    options = read(layout.options, _option_lists)
     return Batch(
         first_row=row,
         stems=stems,
         fulls=_with_options(stems, options),
         options=options,
-        ids=None if not layout.id else _strings(_column(batch, layout.id)),
-        sources=None if not layout.source else _strings(_column(batch, layout.source)),
+        ids=read(layout.id, _strings),
+        sources=read(layout.source, _strings),
     )
 
 
@@ -385,15 +424,35 @@ def _texts(column: pa.Array) -> pa.Array:
     """Return questions as Arrow text; the messages of a chat are joined by a line feed."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        contents = pc.struct_field(pc.list_flatten(column), "content")
-        contents = _filled(contents.cast(pa.large_string()), "")
-        lengths = _filled(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
-        if (lengths == 1).all():
-            return contents
-        offsets = pa.array([0, *lengths.cumsum().tolist()], type=pa.int64())
-        return pc.binary_join(pa.LargeListArray.from_arrays(offsets, contents), "\n")
-    return column
+    if not _is_list(column.type):
+        return column
+    contents = pc.struct_field(pc.list_flatten(column), "content")
+    if pa.types.is_dictionary(contents.type):
+        contents = contents.dictionary_decode()
+    if not (_is_plain(contents.type) or pa.types.is_null(contents.type)):
+        told = [content_text(content) for content in contents.to_pylist()]
+        contents = byte_array([text.encode("utf-8", "replace") for text in told])
+    # As bytes: a cast of bytes to text would refuse the odd message that is not UTF-8.
+    contents = _filled(contents.cast(pa.large_binary()), b"")
+    lengths = _filled(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    if (lengths == 1).all():
+        return contents
+    offsets = pa.array([0, *lengths.cumsum().tolist()], type=pa.int64())
+    return _joined(pa.LargeListArray.from_arrays(offsets, contents))
+
+
+def content_text(content: object) -> str:
+    """Return the text of a chat message: a string, or the texts of its parts, a line each."""
+    if isinstance(content, dict):
+        content = [content]
+    if not isinstance(content, list):
+        return "" if content is None else str(content)
+    parts = [part.get("text") if isinstance(part, dict) else part for part in content]
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def _joined(lists: pa.Array) -> pa.Array:
+    return pc.binary_join(lists, pa.scalar(b"\n", type=pa.large_binary()))
 
 
 def _filled(column: pa.Array, value: object) -> pa.Array:
@@ -402,7 +461,30 @@ def _filled(column: pa.Array, value: object) -> pa.Array:
 
 
 def _strings(column: pa.Array) -> pa.Array:
-    return column if pa.types.is_string(column.type) else column.cast(pa.string(), safe=False)
+    kind = column.type
+    if pa.types.is_string(kind):
+        return column
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        told = [None if raw is None else decoded(raw)[0] for raw in column.to_pylist()]
+        return pa.array(told, type=pa.string())
+    return column.cast(pa.string(), safe=False)
+
+
+def _option_lists(column: pa.Array) -> pa.Array:
+    """Return option lists as lists of text without nulls; numbers are written as text."""
+    if column.type == pa.list_(pa.string()) and not column.flatten().null_count:
+        return column
+    told = [
+        None if options is None else [_option(one) for one in options]
+        for options in column.to_pylist()
+    ]
+    return pa.array(told, type=pa.list_(pa.string()))
+
+
+def _option(value: object) -> str:
+    if isinstance(value, bytes):
+        return decoded(value)[0]
+    return "" if value is None else _written(value)
 
 
 def _with_options(stems: pa.Array, options: pa.Array | None) -> pa.Array:
@@ -442,7 +524,7 @@ def _json_row(path: Path, number: int, record: dict[str, Any], layout: Layout) -
             f"{did_you_mean(layout.text, record)}; keys found: {', '.join(record)}"
         )
     if isinstance(value, list) and all(isinstance(m, dict) for m in value):
-        value = "\n".join(str(message.get("content") or "") for message in value)
+        value = "\n".join(content_text(message.get("content")) for message in value)
     if value is not None and not isinstance(value, str):
         raise InputDataError(
             f"{path}, line {number}: key {layout.text!r} holds {type(value).__name__}, which is "
@@ -452,9 +534,14 @@ def _json_row(path: Path, number: int, record: dict[str, Any], layout: Layout) -
     row_id = _dig(record, layout.id) if layout.id else None
     return {
         "text": (value or "").encode("utf-8", "surrogatepass"),
-        "options": [str(option) for option in options] if isinstance(options, list) else [],
-        "id": "" if row_id is None else str(row_id),
+        "options": [_written(one) for one in options] if isinstance(options, list) else [],
+        "id": "" if row_id is None else _written(row_id),
     }
+
+
+def _written(value: object) -> str:
+    """Return a value as text that Arrow can hold: lone surrogates become ``?``."""
+    return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
 def _json_batch(held: list[dict[str, Any]], layout: Layout, row: int) -> Batch:

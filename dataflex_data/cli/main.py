@@ -13,7 +13,7 @@ import os
 import pkgutil
 import re
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -67,11 +67,41 @@ def _near_verbs(error: Any) -> str:  # noqa: ANN401 - click's own or typer's
     return did_you_mean(match[1], known).removeprefix("; ").capitalize()
 
 
+class _Outlet(io.FileIO):
+    """A stream's file that goes on as /dev/null once its reader, such as head, has gone away.
+
+    So a verb comes to its end and its own exit code, which typer would turn into 1.
+    """
+
+    def write(self, data: Any, /) -> int:  # noqa: ANN401 - any buffer, as FileIO takes it
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            return len(data)
+
+
+def _lasting(stream: TextIO) -> TextIO:
+    """Return a stream that survives its reader, and shows ? for signs its terminal cannot show."""
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    stream.reconfigure(errors="replace")
+    raw = getattr(stream.buffer, "raw", stream.buffer)  # no buffer with PYTHONUNBUFFERED
+    if type(raw) is not io.FileIO:
+        return stream
+    stream.flush()
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Outlet(stream.fileno(), "w", closefd=False)),
+        encoding=stream.encoding,
+        errors="replace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run ``dfdata`` and exit; no traceback for an error that the user can mend."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a sign shows ?
+    sys.stdout, sys.stderr = _lasting(sys.stdout), _lasting(sys.stderr)
     try:
         code = app(arguments, prog_name="dfdata", standalone_mode=False)
     except _UsageError as error:
@@ -85,10 +115,6 @@ def main(arguments: list[str] | None = None) -> None:
     except (typer.Abort, KeyboardInterrupt):
         typer.echo("dfdata: interrupted; what stood at the output is as it was", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader, such as head, went away: no error of ours, and nothing to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     sys.exit(code if isinstance(code, int) else 0)
 
 
