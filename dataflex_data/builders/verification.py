@@ -18,6 +18,8 @@ from dataflex_data.builders.corpus import (
     split_files,
 )
 from dataflex_data.builders.forms import FormReport, form_report
+from dataflex_data.builders.knights.parse import parse_quiz, solve_by_joining
+from dataflex_data.builders.knights.render import gold_text
 from dataflex_data.builders.selfcheck import self_check
 from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.parquet import (
@@ -35,8 +37,9 @@ from dataflex_data.core.schema import (
     record_problems,
     schema_problems,
 )
-from dataflex_data.core.text import normalise
-from dataflex_data.verifiers import routes
+from dataflex_data.core.text import excerpt, normalise
+from dataflex_data.reporting.words import plural
+from dataflex_data.verifiers import choice, logic, math, routes
 
 KIND = "verification"
 VERIFICATION_NAME = "verification.json"
@@ -62,7 +65,7 @@ class Check:
     def result(self) -> str:
         """The outcome in two words."""
         if self.problems:
-            return f"{len(self.problems)} problems"
+            return plural(len(self.problems), "problem")
         return "not checked in full" if self.unchecked else "ok"
 
 
@@ -158,7 +161,10 @@ def verify_corpus(folder: Path) -> Verification:
     if not manifest.get("recipe", {}).get("evaluation"):
         forms = form_report(manifest, records)
         checks.extend(_form_checks(forms))
-    checks.append(Check("gold scores 1, a wrong answer 0", tuple(_gold_problems(records))))
+    # Evaluation sets ship what others publish, and count the golds that cannot be decided.
+    shipped = bool(manifest.get("recipe", {}).get("evaluation"))
+    golds = (*_gold_problems(records), *_answer_problems(records, evaluation=shipped))
+    checks.append(Check("gold scores 1, a wrong answer 0", golds))
     return Verification(folder, manifest, checks, forms)
 
 
@@ -330,3 +336,63 @@ def _gold_problems(records: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]
                 problem = self_check(route, golds, position, rows[number]["extra_info"])
                 if problem:
                     yield f"{split} row {number}: {problem}"
+
+
+def _answer_problems(
+    records: Mapping[str, list[dict[str, Any]]], *, evaluation: bool
+) -> Iterator[str]:
+    """Yield golds that no verifier decides, or that are not what the row's source says.
+
+    A puzzle's answer is solved again from its text. Any other gold is compared with the answer as
+    the source has it (``raw_answer``), as far as both can be read.
+    """
+    for split, rows in records.items():
+        for number, record in enumerate(rows):
+            route, extra = record["data_source"], record["extra_info"]
+            gold = record["reward_model"]["ground_truth"]
+            if route not in routes.ROUTES:
+                continue  # told by the check of golds
+            where = f"{split} row {number}"
+            if not evaluation and (undecided := routes.gold_problem(route, gold, extra)):
+                yield f"{where}: its gold {excerpt(gold)} cannot be used: {undecided[1]}"
+            elif problem := _other_answer(route, gold, extra):
+                yield f"{where}: {problem}"
+
+
+def _other_answer(route: str, gold: str, extra: Mapping[str, Any]) -> str | None:
+    kind = routes.ROUTES.get(route).kind
+    raw = extra["raw_answer"]
+    if kind == "logic":
+        return _other_assignment(gold, extra)
+    if kind == "choice":
+        matches = [at for at, option in enumerate(extra["options"] or ()) if option == raw]
+        letter = choice.gold_letter(gold, tuple(extra["options"] or ()))
+        if len(matches) == 1 and len(raw) > 2 and letter != choice.LETTERS[matches[0]]:
+            return f"its gold is {gold}, the source's answer {excerpt(raw)} is another option"
+        return None
+    if kind == "math":
+        said = raw.rpartition("####")[2].strip()
+        if not said or math.problem_of(said) or math.problem_of(gold):
+            return None
+        if not math.equivalent(gold, said):
+            return f"its gold is {excerpt(gold)}, the source's answer is {excerpt(said)}"
+    return None
+
+
+def _other_assignment(gold: str, extra: Mapping[str, Any]) -> str | None:
+    puzzle, people = logic.read_gold(gold), extra["n_people"]
+    if puzzle is None:
+        return f"its gold {excerpt(gold)} is not an assignment of roles"
+    if people <= 0:
+        return None
+    if len(puzzle.assignment) != people:
+        return f"its gold names {len(puzzle.assignment)} of {people} people"
+    try:
+        quiz = parse_quiz(extra["raw_question"])
+        found = solve_by_joining(quiz.puzzle)
+    except InputDataError:
+        return None  # told by the check of forms
+    golds = [logic.read_gold(gold_text(quiz.names, solution)) for solution in found]
+    if len(found) != 1 or golds[0] is None or golds[0].assignment != puzzle.assignment:
+        return f"its gold {excerpt(gold)} does not solve its puzzle"
+    return None
