@@ -130,7 +130,7 @@ def test_rows_of_another_generator_are_not_checked_and_it_is_said(
             row["extra_info"]["source_revision"] = "generator-0"
     report = report_of(corpus, records)
     assert report.unchecked == {
-        "dataflex-data/procedural_math": "made by generator-0, this release has generator-1"
+        "dataflex-data/procedural_math": "made by generator-0, this release has generator-2"
     }
     assert "dataflex-data/procedural_math" not in report.rows
 

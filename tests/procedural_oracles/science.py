@@ -288,21 +288,27 @@ def density_and_pressure(p: Params, q: str) -> float:
 _FORMULAS: dict[str, Callable[[Mapping[str, float]], float]] = {
     "kinetic energy of a body": lambda x: x["mass"] * x["speed"] ** 2 / 2,
     "gravitational force between two small bodies": lambda x: (
-        x["mass of one of the bodies"] / x["distance between them"] ** 2
+        x["mass of the first body"] / x["distance between the bodies"] ** 2
     ),
     "electric force between two point charges": lambda x: (
-        x["charge of one of them"] / x["distance between them"] ** 2
+        x["first charge"] / x["distance between the charges"] ** 2
     ),
     "electrical power converted in a resistor": lambda x: (
-        x["voltage across it"] * (x["voltage across it"] / x["resistance"])
+        x["voltage across the resistor"] * (x["voltage across the resistor"] / x["resistance"])
     ),
-    "heat given off per second by a wire": lambda x: x["current in it"] ** 2 * x["resistance"],
-    "resistance of a wire of given material": lambda x: x["length"] / (x["diameter"] / 2) ** 2,
-    "pressure of a fixed amount of ideal gas": lambda x: x["absolute temperature"] / x["volume"],
-    "centripetal force on a body on a circular path": lambda x: x["speed"] ** 2 / x["radius"],
+    "heat given off per second by a wire": lambda x: (
+        x["current in the wire"] ** 2 * x["resistance"]
+    ),
+    "resistance of a round wire": lambda x: (
+        x["length of the wire"] / (x["diameter of the wire"] / 2) ** 2
+    ),
+    "pressure of an ideal gas": lambda x: x["absolute temperature"] / x["volume"],
+    "centripetal force on a body on a circular path": lambda x: (
+        x["speed of the body"] ** 2 / x["radius of the path"]
+    ),
     "elastic energy of a spring": lambda x: x["spring constant"] * x["extension"] ** 2 / 2,
     "intensity of light from a small lamp": lambda x: (
-        x["power of the lamp"] / (4 * x["distance from it"] ** 2)
+        x["power of the lamp"] / (4 * x["distance from the lamp"] ** 2)
     ),
 }
 
@@ -470,7 +476,7 @@ def wave_equation(p: Params, q: str) -> float:
 @route
 def thin_lens(p: Params, q: str) -> float:
     asked = p["asked"]
-    if asked == "dioptre":
+    if asked == "diopter":
         return 1 / (float(p["f"]) / 100)
     if asked == "focal":
         return 1 / sum(1 / float(x) for x in p["distances"])
@@ -490,12 +496,12 @@ _INDICES = {"water": 1.33, "glass": 1.52, "diamond": 2.42, "ethanol": 1.36, "sap
 def refractive_index(p: Params, q: str) -> float:
     asked = p["asked"]
     if asked == "time":
-        return sum(float(x) / 100 / (C / _INDICES[name]) for name, x in p["layers"]) * 1e9
+        return sum(float(x) / 1000 / (C / _INDICES[name]) for name, x in p["layers"]) * 1e12
     if asked == "index":
         return C / (float(p["v"]) * 1e8)
     n = float(p["n"])
     if asked == "speed":
-        return float(p["length"]) / (C / n) * 1e9
+        return float(p["length"]) / 1000 / (C / n) * 1e12
     return float(p["wavelength" if asked == "wavelength" else "depth"]) / n
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -80,3 +81,19 @@ def test_the_order_of_terms_and_the_wording_do_not_change_a_form() -> None:
     numbers = {tuple(sorted(map(int, re.findall(r"\d+", text)))) for text in questions}
     assert len(numbers) == 1
     assert form.startswith("procedural_math/common_divisor: numbers=(")
+
+
+def test_similar_figures_can_be_drawn() -> None:
+    """A triangle's perimeter exceeds twice any side; no area or volume needs a needle."""
+    for level in LEVELS:
+        for problem in problems("similar_figures", level, 60):
+            p: Any = problem.parameters
+            a, power, known = p["sides"][0], p["power"], p["known"]
+            bounds = (2 * a, 5 * a) if power == 1 else (a**power // 4 - 1, 4 * a**power)
+            assert bounds[0] < known <= bounds[1], problem.question
+
+
+def test_interest_comes_in_whole_cents() -> None:
+    for level in LEVELS:
+        for problem in problems("interest", level, 60):
+            assert (Fraction(gold_text(problem.answer)) * 100).denominator == 1, problem

@@ -12,7 +12,9 @@ import pytest
 from dataflex_data.builders.procedural import elements as table
 from dataflex_data.builders.procedural.choices import magnitude, rounded
 from dataflex_data.builders.procedural.family import LEVELS, Draw, Problem
+from dataflex_data.builders.procedural.maths import FAMILIES as MATH_FAMILIES
 from dataflex_data.builders.procedural.science import FAMILIES
+from dataflex_data.builders.procedural.science_forces import LAWS
 from tests.procedural_oracles import science as oracle
 
 PER_LEVEL = 12
@@ -163,3 +165,79 @@ def test_rounding_to_significant_figures() -> None:
     assert rounded(Fraction("0.09965"), 3) == Fraction("0.0997")
     assert rounded(Fraction("9.996"), 3) == 10
     assert [magnitude(Fraction(x)) for x in ("9.99", "10", "0.01", "0.0099")] == [0, 1, -2, -3]
+
+
+def test_laws_say_what_is_held_fixed_and_offer_no_answer_of_another_convention() -> None:
+    """A resistor's power is divided by R at a fixed voltage, multiplied by R at a fixed current."""
+    names = {law.name for law in LAWS}
+    seen: set[tuple[str, str]] = set()
+    for level in LEVELS:
+        for problem in problems("proportional_changes", level, 60):
+            law = next(law for law in LAWS if law.name == problem.parameters["law"])
+            changes = dict(problem.parameters["changes"])  # type: ignore[call-overload]
+            fixed = [name for name, _ in law.factors if name not in changes] + [*law.constants]
+            assert "all else" not in problem.question
+            told = re.search(r"(?:while|and) (the [^,.:]*?) stays? the same", problem.question)
+            assert bool(told) == bool(fixed), problem.question
+            for name in fixed:
+                assert told is not None
+                assert f"the {name}" in told[1], problem.question
+            if len(changes) == 1:
+                assert str(1 / Fraction(str(problem.answer))) not in problem.wrong, problem
+            seen.update((law.name, name) for name in changes)
+    assert {name for name, _ in seen} == names
+    assert len(seen) == sum(len(law.factors) for law in LAWS)
+
+
+def test_every_question_of_one_quantity_against_another_is_in_a_family_of_laws() -> None:
+    """Elsewhere a factor is asked of a picture's size only, which two lengths decide."""
+    asking = re.compile(r"by what factor|how many times|all else|stays? the same", re.IGNORECASE)
+    families = {
+        name
+        for name in FAMILIES.names()
+        for level in LEVELS
+        for problem in problems(name, level)
+        if asking.search(problem.question)
+    }
+    assert families == {"proportional_changes", "thin_lens"}
+
+
+def test_shares_are_at_most_the_whole() -> None:
+    for level in LEVELS:
+        for problem in problems("mass_percentage", level, 60):
+            sample = problem.parameters.get("sample", Fraction(100))
+            for option in (str(problem.answer), *problem.wrong):
+                assert value_of(option) <= float(Fraction(str(sample))), problem
+
+
+def test_bends_are_those_that_tires_hold() -> None:
+    for level in LEVELS:
+        for problem in problems("circular_motion", level, 60):
+            p = problem.parameters
+            if "v" in p:
+                # A dry road holds about 0.8 g.
+                assert Fraction(str(p["v"])) ** 2 / Fraction(str(p["r"])) <= 8, problem.question
+
+
+def test_light_crosses_pieces_of_clear_material_not_houses() -> None:
+    for level in LEVELS:
+        for problem in problems("refractive_index", level, 60):
+            assert not re.search(r"[\d.]+ m (?:of|through)", problem.question), problem.question
+            deep = re.search(r"([\d.]+) cm below", problem.question)
+            if deep and not re.search("water|ice|ethanol", problem.question):
+                assert float(deep[1]) <= 40, problem.question
+
+
+def test_texts_have_american_spelling() -> None:
+    british = re.compile(
+        r"colour|litre|metre|centre|alumini|caesi|sulph|vaporis|dioptre|favour|tyre|towards",
+        re.IGNORECASE,
+    )
+    for families in (FAMILIES, MATH_FAMILIES):
+        for name in families.names():
+            for level in LEVELS:
+                for attempt in range(40):
+                    made = families.get(name).make(Draw("spelling", name, level, attempt), level)
+                    if made is not None:
+                        texts = " ".join((made.question, str(made.answer), *made.wrong))
+                        assert not british.search(texts), texts

@@ -28,6 +28,7 @@ def numeric(
     mistakes: Iterable[Fraction],
     parameters: Mapping[str, object],
     figures: int = 3,
+    most: Fraction | None = None,
 ) -> Problem | None:
     """Return the question with four values as options, ``None`` where they do not suit.
 
@@ -39,6 +40,7 @@ def numeric(
         mistakes: Exact values that typical mistakes give; slips of a factor fill what is missing.
         parameters: See `Problem`.
         figures: Significant figures of all options.
+        most: No option is above it: a share has no more than the whole.
     """
     if right <= 0 or _is_tie(right, figures):
         return None
@@ -46,9 +48,14 @@ def numeric(
     below: list[Fraction] = []
     above: list[Fraction] = []
     slips = [shown * slip for slip in _SLIPS] + [shown / slip for slip in _SLIPS]
+    if most is not None:
+        slips += [shown + (most - shown) * part / 4 for part in range(1, 4)]
+        slips += [shown * part / 4 for part in range(1, 4)]
     wanted_below = d.below(4)
     room = {False: 3 - wanted_below, True: wanted_below}
     possible = [rounded(value, figures) for value in [*mistakes, *slips] if value > 0]
+    if most is not None:
+        possible = [value for value in possible if value <= most]
     # One option far away would force all of them into powers of ten: it comes last.
     possible.sort(key=lambda value: _is_plain(shown) and not _is_plain(value))
     for value in possible:

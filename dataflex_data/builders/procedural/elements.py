@@ -149,14 +149,14 @@ COMPOUNDS: Mapping[str, str] = {
     "silicon dioxide": "SiO2", "titanium dioxide": "TiO2", "zinc sulfide": "ZnS",
     "sodium hydroxide": "NaOH", "potassium hydroxide": "KOH", "lithium hydroxide": "LiOH",
     "propane": "C3H8", "butane": "C4H10", "benzene": "C6H6", "octane": "C8H18",
-    "calcium chloride": "CaCl2", "iron(III) oxide": "Fe2O3", "aluminium oxide": "Al2O3",
+    "calcium chloride": "CaCl2", "iron(III) oxide": "Fe2O3", "aluminum oxide": "Al2O3",
     "nitric acid": "HNO3", "calcium carbonate": "CaCO3", "sulfuric acid": "H2SO4",
     "silver nitrate": "AgNO3", "copper(II) sulfate": "CuSO4", "magnesium sulfate": "MgSO4",
     "sodium carbonate": "Na2CO3", "sodium hydrogen carbonate": "NaHCO3",
     "barium sulfate": "BaSO4", "potassium permanganate": "KMnO4", "phosphoric acid": "H3PO4",
     "glucose": "C6H12O6", "ethanol": "C2H5OH", "acetic acid": "CH3COOH", "urea": "CO(NH2)2",
     "ammonium nitrate": "NH4NO3", "calcium hydroxide": "Ca(OH)2", "lead(II) nitrate": "Pb(NO3)2",
-    "sucrose": "C12H22O11", "aluminium sulfate": "Al2(SO4)3", "calcium phosphate": "Ca3(PO4)2",
+    "sucrose": "C12H22O11", "aluminum sulfate": "Al2(SO4)3", "calcium phosphate": "Ca3(PO4)2",
     "potassium dichromate": "K2Cr2O7", "ammonium sulfate": "(NH4)2SO4",
 }  # fmt: skip
 

@@ -176,7 +176,7 @@ def ratio_sharing(d: Draw, level: int) -> Problem | None:
                 f"{listed(names)} share {given} euros in the ratio {ratio}, in this order. "
                 f"How many euros does {first} receive?",
                 f"A ribbon of {given} cm is cut into {len(parts)} pieces whose lengths are in the "
-                f"ratio {ratio}. How long, in centimetres, is the piece named first in the ratio?",
+                f"ratio {ratio}. How long, in centimeters, is the piece named first in the ratio?",
                 f"{given} marbles are divided between {first} and {second} in the ratio {ratio}. "
                 f"How many marbles does {first} get?",
             )

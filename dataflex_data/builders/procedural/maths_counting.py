@@ -11,7 +11,7 @@ from dataflex_data.builders.procedural.family import Draw, Families, Problem, li
 from dataflex_data.builders.procedural.wording import NAMES
 
 FAMILIES = Families()
-_COLOURS = ("red", "blue", "green", "yellow", "white", "black")
+_COLORS = ("red", "blue", "green", "yellow", "white", "black")
 _WORDS = (
     "LEVEL", "BANANA", "PAPAYA", "COFFEE", "TATTOO", "SISTER", "LETTER", "POTATO", "RABBIT",
     "SUMMER", "WINTER", "GARDEN", "PLANET", "ORANGE", "TOMATO", "PEPPER", "BUTTER", "CARROT",
@@ -211,7 +211,7 @@ def counting_numbers(d: Draw, level: int) -> Problem | None:
 def urn_draws(d: Draw, level: int) -> Problem | None:
     """Balls drawn with or without putting them back."""
     kinds = 2 if level <= 3 else 3
-    colours = d.sample(_COLOURS, kinds)
+    colors = d.sample(_COLORS, kinds)
     counts = [d.integer(2, 7 + 2 * level) for _ in range(kinds)]
     total = sum(counts)
     number = 2 if level <= 3 else 3
@@ -223,15 +223,15 @@ def urn_draws(d: Draw, level: int) -> Problem | None:
         return count**number if replaced else prod(max(0, count - k) for k in range(number))
 
     if asked == "first":
-        favourable, event = same(counts[0]), f"all three are {colours[0]}"
-        event = f"both are {colours[0]}" if number == 2 else event
+        favorable, event = same(counts[0]), f"all three are {colors[0]}"
+        event = f"both are {colors[0]}" if number == 2 else event
     elif asked == "same":
-        favourable = sum(map(same, counts))
-        event = "both have the same colour" if number == 2 else "all have the same colour"
+        favorable = sum(map(same, counts))
+        event = "both have the same color" if number == 2 else "all have the same color"
     else:
-        favourable = factorial(number) * prod(counts)
-        event = "all three have different colours"
-    bag = listed(f"{count} {colour}" for count, colour in zip(counts, colours, strict=True))
+        favorable = factorial(number) * prod(counts)
+        event = "all three have different colors"
+    bag = listed(f"{count} {color}" for count, color in zip(counts, colors, strict=True))
     how = (
         f"{'Two' if number == 2 else 'Three'} balls are drawn at random, one after another; each "
         "ball is put back before the next draw."
@@ -242,7 +242,7 @@ def urn_draws(d: Draw, level: int) -> Problem | None:
     question = d.pick(
         (
             f"A bag holds {bag} balls. {how} What is the probability that {event}?",
-            f"An urn contains {bag} balls that differ in nothing but colour. {how} "
+            f"An urn contains {bag} balls that differ in nothing but color. {how} "
             f"Find the probability that {event}, as a reduced fraction.",
             f"There are {bag} balls in a box. {how} How likely is it that {event}? "
             "Give an exact fraction.",
@@ -254,7 +254,7 @@ def urn_draws(d: Draw, level: int) -> Problem | None:
     if asked == "first":
         order = (counts[0], *sorted(counts[1:]))
     parameters = {"counts": order, "draws": number, "asked": asked, "replaced": str(replaced)}
-    return Problem(question, Fraction(favourable, ways), parameters)
+    return Problem(question, Fraction(favorable, ways), parameters)
 
 
 @FAMILIES.add("probability")
@@ -280,7 +280,7 @@ def dice_events(d: Draw, level: int) -> Problem | None:
         "product": lambda roll: prod(roll) % target == 0,
     }
     rolls = list(product(*(range(1, face + 1) for face in faces)))
-    favourable = sum(map(tests[asked], rolls))
+    favorable = sum(map(tests[asked], rolls))
     event = {
         "sum": f"the sum of the numbers rolled is {target}",
         "at least": f"the sum of the numbers rolled is at least {target}",
@@ -304,7 +304,7 @@ def dice_events(d: Draw, level: int) -> Problem | None:
         )
     )
     parameters = {"faces": tuple(faces), "asked": asked, "target": target}
-    return Problem(question, Fraction(favourable, len(rolls)), parameters)
+    return Problem(question, Fraction(favorable, len(rolls)), parameters)
 
 
 @FAMILIES.add("probability")

@@ -25,14 +25,14 @@ def right_triangle(d: Draw, level: int) -> Problem | None:
     two_legs = f"legs of {a} cm and {b} cm"
     leg_and_hypotenuse = f"a leg of {a} cm and a hypotenuse of {c} cm"
     value, given, wanted = {
-        "hypotenuse": (Fraction(c), two_legs, "length of the hypotenuse in centimetres"),
-        "leg": (Fraction(b), leg_and_hypotenuse, "length of the other leg in centimetres"),
-        "area": (Fraction(a * b, 2), leg_and_hypotenuse, "area in square centimetres"),
-        "perimeter": (Fraction(a + b + c), leg_and_hypotenuse, "perimeter in centimetres"),
+        "hypotenuse": (Fraction(c), two_legs, "length of the hypotenuse in centimeters"),
+        "leg": (Fraction(b), leg_and_hypotenuse, "length of the other leg in centimeters"),
+        "area": (Fraction(a * b, 2), leg_and_hypotenuse, "area in square centimeters"),
+        "perimeter": (Fraction(a + b + c), leg_and_hypotenuse, "perimeter in centimeters"),
         "height": (
             Fraction(a * b, c),
             two_legs,
-            "length of the height onto the hypotenuse in centimetres, as an exact number",
+            "length of the height onto the hypotenuse in centimeters, as an exact number",
         ),
     }[asked]
     question = d.pick(
@@ -52,12 +52,12 @@ def polygon_area(d: Draw, level: int) -> Problem | None:
     size = 4 + 3 * level
     count = 3 if level <= 2 else 4 if level <= 4 else 5
     corners = d.sample([(x, y) for x in range(-size, size + 1) for y in range(-3, size)], count)
-    # Around their centre by angle, corners make a polygon that does not cross itself.
-    centre = (
+    # Around their center by angle, corners make a polygon that does not cross itself.
+    center = (
         Fraction(sum(x for x, _ in corners), count),
         Fraction(sum(y for _, y in corners), count),
     )
-    corners.sort(key=lambda corner: _turn(corner[0] - centre[0], corner[1] - centre[1]))
+    corners.sort(key=lambda corner: _turn(corner[0] - center[0], corner[1] - center[1]))
     twice = sum(
         x1 * y2 - x2 * y1
         for (x1, y1), (x2, y2) in zip(corners, [*corners[1:], corners[0]], strict=True)
@@ -226,12 +226,14 @@ def similar_figures(d: Draw, level: int) -> Problem | None:
     if a == b or gcd(a, b) > 1:
         return None
     power = 1 if level == 1 else 2 if level <= 3 else d.integer(2, 3)
-    known = d.integer(2, 10 + 5 * level) * (a**power if level < 5 else 1)
+    # The other two sides of a triangle are longer than the third, and no figure is a needle.
+    low, high = (2 * a + 1, 5 * a) if power == 1 else (max(2, a**power // 4), 2 * a**power)
+    known = d.integer(1, 4) * a**power if 1 < level < 5 else d.integer(low, high)
     value = Fraction(known * b**power, a**power)
     quantity, unit, shapes = {
         1: ("perimeter", "cm", "triangles"),
-        2: ("area", "square centimetres", "triangles"),
-        3: ("volume", "cubic centimetres", "pyramids"),
+        2: ("area", "square centimeters", "triangles"),
+        3: ("volume", "cubic centimeters", "pyramids"),
     }[power]
     side = "side" if power < 3 else "edge"
     question = d.pick(
@@ -259,26 +261,26 @@ def solid_measures(d: Draw, level: int) -> Problem | None:
     if asked == "volume":
         value = Fraction(a * b * c)
         body = f"A box is {a} cm long, {b} cm wide and {c} cm high."
-        wanted = "What is its volume in cubic centimetres?"
+        wanted = "What is its volume in cubic centimeters?"
         parameters: dict[str, object] = {"asked": asked, "edges": box}
     elif asked == "surface":
         value = Fraction(2 * (a * b + b * c + a * c))
         body = f"A closed box is {a} cm long, {b} cm wide and {c} cm high."
-        wanted = "What is its total surface area in square centimetres?"
+        wanted = "What is its total surface area in square centimeters?"
         parameters = {"asked": asked, "edges": box}
     elif asked == "edge":
         surface = 2 * (a * b + b * c + a * c)
         value = Fraction(c)
         body = (
             f"A box has a base of {a} cm by {b} cm and a total surface area of {surface} square "
-            "centimetres."
+            "centimeters."
         )
-        wanted = "How many centimetres high is it?"
+        wanted = "How many centimeters high is it?"
         parameters = {"asked": asked, "base": tuple(sorted((a, b))), "surface": surface}
     elif asked == "pyramid":
         value = Fraction(a * b * c, 3)
         body = f"A pyramid has a rectangular base of {a} cm by {b} cm and a height of {c} cm."
-        wanted = "What is its exact volume in cubic centimetres?"
+        wanted = "What is its exact volume in cubic centimeters?"
         parameters = {"asked": asked, "base": tuple(sorted((a, b))), "height": c}
     else:
         cube = d.integer(2, min(a, b))
@@ -289,7 +291,7 @@ def solid_measures(d: Draw, level: int) -> Problem | None:
             f"A tank with a base of {a} cm by {b} cm holds enough water to cover a metal cube with "
             f"edges of {cube} cm, which lies fully under water. The cube is taken out."
         )
-        wanted = "By how many centimetres does the water level fall (exactly)?"
+        wanted = "By how many centimeters does the water level fall (exactly)?"
         parameters = {"asked": asked, "base": tuple(sorted((a, b))), "cube": cube}
     question = d.pick(
         (
@@ -315,7 +317,7 @@ def rectangle_puzzle(d: Draw, level: int) -> Problem | None:
         given = f"a perimeter of {2 * (a + b)} cm, and its length exceeds its width by {a - b} cm"
         known = ("perimeter", 2 * (a + b), "difference", a - b)
     elif level <= 4:
-        given = f"a perimeter of {2 * (a + b)} cm and an area of {a * b} square centimetres"
+        given = f"a perimeter of {2 * (a + b)} cm and an area of {a * b} square centimeters"
         known = ("perimeter", 2 * (a + b), "area", a * b)
         asked = d.pick(("longer", "shorter", "diagonal squared"))
     else:
@@ -323,12 +325,12 @@ def rectangle_puzzle(d: Draw, level: int) -> Problem | None:
         given = f"a diagonal of {root} cm and a perimeter of {2 * (a + b)} cm"
         known = ("diagonal", root, "perimeter", 2 * (a + b))
     value, wanted = {
-        "area": (a * b, "its area in square centimetres"),
-        "longer": (a, "the length of its longer side in centimetres"),
-        "shorter": (b, "the length of its shorter side in centimetres"),
+        "area": (a * b, "its area in square centimeters"),
+        "longer": (a, "the length of its longer side in centimeters"),
+        "shorter": (b, "the length of its shorter side in centimeters"),
         "diagonal squared": (
             a * a + b * b,
-            "the area, in square centimetres, of a square whose side is the rectangle's diagonal",
+            "the area, in square centimeters, of a square whose side is the rectangle's diagonal",
         ),
     }[asked]
     question = d.pick(
@@ -355,19 +357,19 @@ def scale_drawing(d: Draw, level: int) -> Problem | None:
     asked = d.pick(("real", "drawn", "area")[: 2 if level <= 3 else 3])
     if asked == "real":
         value, given = real_m, f"{decimal(length)} cm long"
-        wanted = "How many metres is that in reality?"
+        wanted = "How many meters is that in reality?"
         body = f"On a plan with scale 1:{scale}, a path is {given}."
         known = length
     elif asked == "drawn":
         value, known = length, real_m
         body = f"A path is {decimal(real_m)} m long."
-        wanted = f"How many centimetres long is it on a plan with scale 1:{scale}?"
+        wanted = f"How many centimeters long is it on a plan with scale 1:{scale}?"
     else:
         value, known = length * scale * scale / 10_000, length
         body = (
-            f"On a plan with scale 1:{scale}, a field covers {decimal(length)} square centimetres."
+            f"On a plan with scale 1:{scale}, a field covers {decimal(length)} square centimeters."
         )
-        wanted = "How many square metres is the field in reality?"
+        wanted = "How many square meters is the field in reality?"
     question = d.pick(
         (
             f"{body} {wanted}",

@@ -27,7 +27,7 @@ def common_divisor(d: Draw, level: int) -> Problem | None:
             f"Find the largest integer that divides each of {listed(numbers)} without remainder.",
             f"{name} has ropes of {listed(f'{n} cm' for n in numbers)} and wants to cut them, with "
             "nothing left over, into pieces that are all equally long and as long as possible. "
-            "How many centimetres long is each piece?",
+            "How many centimeters long is each piece?",
         )
     )
     return Problem(question, Fraction(gcd(*numbers)), {"numbers": tuple(sorted(numbers))})

@@ -103,12 +103,14 @@ def percent_of(d: Draw, level: int) -> Problem | None:
 @FAMILIES.add("percentages")
 def interest(d: Draw, level: int) -> Problem | None:
     """Simple and compound interest with exact amounts."""
-    capital = d.integer(4, 20 + 20 * level) * (100 if level <= 3 else 400)
+    capital = d.integer(4, 20 + 20 * level) * (100 if level <= 3 else 500)
     rate = d.integer(1, 5 + level) if level >= 2 else d.integer(1, 10)
     years = d.integer(2, 8) if level <= 2 else d.integer(2, 3 if level >= 4 else 2)
     compound = level >= 3
     if compound:
         value = capital * Fraction(100 + rate, 100) ** years - capital
+        if (value * 100).denominator > 1:
+            return None  # a bank pays whole cents
     else:
         value = Fraction(capital * rate * years, 100)
     asked = d.pick(("interest", "balance"))
@@ -154,15 +156,15 @@ def mixture(d: Draw, level: int) -> Problem | None:
             return None
         question = d.pick(
             (
-                f"How many litres of {article(q)} {q}% {substance} solution must be added to {a} "
-                "litres "
+                f"How many liters of {article(q)} {q}% {substance} solution must be added to {a} "
+                "liters "
                 f"of {article(p)} {p}% {substance} solution to obtain {article(int(strength))} "
                 f"{strength}% solution?",
-                f"To {a} litres of a solution with {p}% {substance}, a solution with {q}% "
+                f"To {a} liters of a solution with {p}% {substance}, a solution with {q}% "
                 f"{substance} is added until the mixture has {strength}%. "
-                "How many litres are added?",
-                f"A chemist has {a} litres of {p}% {substance} solution and wants {strength}%. "
-                f"How many litres of {article(q)} {q}% solution are to be mixed in?",
+                "How many liters are added?",
+                f"A chemist has {a} liters of {p}% {substance} solution and wants {strength}%. "
+                f"How many liters of {article(q)} {q}% solution are to be mixed in?",
             )
         )
         parameters = {"have": (a, p), "add": q, "want": int(strength)}
@@ -171,12 +173,12 @@ def mixture(d: Draw, level: int) -> Problem | None:
         return None
     question = d.pick(
         (
-            f"{a} litres of {article(p)} {p}% {substance} solution are mixed with {b} litres of "
+            f"{a} liters of {article(p)} {p}% {substance} solution are mixed with {b} liters of "
             f"{article(q)} {q}% "
             f"{substance} solution. What percentage of {substance} does the mixture have, exactly?",
-            f"Mixing {a} litres with {p}% {substance} and {b} litres with {q}% {substance} gives a "
+            f"Mixing {a} liters with {p}% {substance} and {b} liters with {q}% {substance} gives a "
             "solution of what percentage? Give the exact number.",
-            f"A tank holds {a} litres of {p}% {substance} solution; {b} litres of {q}% solution "
+            f"A tank holds {a} liters of {p}% {substance} solution; {b} liters of {q}% solution "
             "are "
             f"poured in. Find the {substance} content of the mixture in percent, without rounding.",
         )
@@ -254,10 +256,10 @@ def motion(d: Draw, level: int) -> Problem | None:
             question, value = (
                 d.pick(
                     (
-                        f"A {vehicle} travels at {v} km/h for {hours} hours. How many kilometres "
+                        f"A {vehicle} travels at {v} km/h for {hours} hours. How many kilometers "
                         "does "
                         "it cover?",
-                        f"How many kilometres does a {vehicle} go in {hours} hours at {v} km/h?",
+                        f"How many kilometers does a {vehicle} go in {hours} hours at {v} km/h?",
                     )
                 ),
                 distance,
@@ -288,11 +290,11 @@ def motion(d: Draw, level: int) -> Problem | None:
         question = d.pick(
             (
                 f"Two towns are {distance} km apart. Two trains leave them at the same time "
-                "towards "
+                "toward "
                 f"each other at {v} km/h and {w} km/h. After how many hours do they meet?",
                 f"{first} and {second} start at the same moment from places {distance} km apart "
                 "and "
-                f"drive towards each other at {v} km/h and {w} km/h. How many hours pass until "
+                f"drive toward each other at {v} km/h and {w} km/h. How many hours pass until "
                 "they "
                 "meet?",
             )

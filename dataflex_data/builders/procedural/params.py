@@ -17,7 +17,7 @@ from dataflex_data.builders.source import (
 from dataflex_data.core.errors import did_you_mean
 
 # A change of any text, answer, parameter range or order of drawing needs a new number.
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 
 
 class ProceduralParams(SourceParams):

@@ -134,10 +134,8 @@ def mass_percentage(d: Draw, level: int) -> Problem | None:
             )
         )
         mistakes = [by_count * 100, single * 100, 100 - share * 100, share * 50]
-        mistakes = [value for value in mistakes if value < 100]
-        return numeric(
-            d, question, share * 100, "%", mistakes, {"formula": formula, "element": symbol}
-        )
+        parameters = {"formula": formula, "element": symbol}
+        return numeric(d, question, share * 100, "%", mistakes, parameters, most=Fraction(99))
     sample = Fraction(d.integer(15, 990), d.pick((1, 2, 10)))
     question = d.pick(
         (
@@ -147,7 +145,7 @@ def mass_percentage(d: Draw, level: int) -> Problem | None:
             f"{element.name}? {masses}",
         )
     )
-    mistakes = [sample * by_count, sample * single, sample * (1 - share), sample / share]
+    mistakes = [sample * by_count, sample * single, sample * (1 - share), sample * share / 2]
     return numeric(
         d,
         question,
@@ -155,6 +153,7 @@ def mass_percentage(d: Draw, level: int) -> Problem | None:
         "g",
         mistakes,
         {"formula": formula, "element": symbol, "sample": sample},
+        most=sample,
     )
 
 

@@ -30,11 +30,11 @@ def element_facts(d: Draw, level: int) -> Problem | None:
         return None
     near = [other for other in table if other is not element]
     near.sort(key=lambda other: abs(other.number - element.number))
-    neighbours = d.sample(near[:8], 5)
+    neighbors = d.sample(near[:8], 5)
     number = element.number
     if asked == "symbol":
         alike = [e.symbol for e in table if e.symbol[0] == element.symbol[0] and e is not element]
-        wrong = [*d.sample(alike, min(2, len(alike))), *(e.symbol for e in neighbours)]
+        wrong = [*d.sample(alike, min(2, len(alike))), *(e.symbol for e in neighbors)]
         question = d.pick(
             (
                 f"What is the chemical symbol of {element.name}?",
@@ -45,7 +45,7 @@ def element_facts(d: Draw, level: int) -> Problem | None:
         right = element.symbol
     elif asked == "name":
         alike = [e.name for e in table if e.symbol[0] == element.symbol[0] and e is not element]
-        wrong = [*d.sample(alike, min(2, len(alike))), *(e.name for e in neighbours)]
+        wrong = [*d.sample(alike, min(2, len(alike))), *(e.name for e in neighbors)]
         question = d.pick(
             (
                 f"Which element has the chemical symbol {element.symbol}?",
@@ -65,7 +65,7 @@ def element_facts(d: Draw, level: int) -> Problem | None:
         )
         right = str(number)
     elif asked == "element":
-        wrong = [e.name for e in neighbours]
+        wrong = [e.name for e in neighbors]
         question = d.pick(
             (
                 f"Which element has the atomic number {number}?",

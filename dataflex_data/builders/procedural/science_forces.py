@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dataflex_data.builders.procedural.choices import GIVEN_GRAVITY, GRAVITY, numeric, root, tenths
-from dataflex_data.builders.procedural.family import Draw, Families, Problem
+from dataflex_data.builders.procedural.family import Draw, Families, Problem, listed
 from dataflex_data.builders.procedural.wording import decimal
 
 FAMILIES = Families()
@@ -350,29 +352,69 @@ def density_and_pressure(d: Draw, level: int) -> Problem | None:
     return numeric(d, question, right, unit, mistakes, parameters)
 
 
-# Quantity, and the exponents of the quantities it depends on.
-LAWS: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = (
-    ("kinetic energy of a body", (("mass", 1), ("speed", 2))),
-    (
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A quantity as a product of powers of others.
+
+    Attributes:
+        name: The quantity.
+        factors: What it depends on and may change, with the exponents.
+        constants: What it depends on besides, which is always held fixed.
+    """
+
+    name: str
+    factors: tuple[tuple[str, int], ...]
+    constants: tuple[str, ...] = ()
+
+    def kept(self, changed: Collection[str]) -> str:
+        """Return what is held fixed in words, ``""`` where all that it depends on changes.
+
+        A resistor's power is divided by R at a fixed voltage and multiplied by R at a fixed
+        current: which of them holds must be said, or a question has two right answers.
+        """
+        fixed = [name for name, _ in self.factors if name not in changed] + [*self.constants]
+        if not fixed:
+            return ""
+        names = listed(f"the {name}" for name in fixed)
+        return f"{names} {'stays' if len(fixed) == 1 else 'stay'} the same"
+
+
+LAWS: tuple[Law, ...] = (
+    Law("kinetic energy of a body", (("mass", 1), ("speed", 2))),
+    Law(
         "gravitational force between two small bodies",
-        (("mass of one of the bodies", 1), ("distance between them", -2)),
+        (("mass of the first body", 1), ("distance between the bodies", -2)),
+        ("mass of the second body",),
     ),
-    (
+    Law(
         "electric force between two point charges",
-        (("charge of one of them", 1), ("distance between them", -2)),
+        (("first charge", 1), ("distance between the charges", -2)),
+        ("second charge",),
     ),
-    (
+    Law(
         "electrical power converted in a resistor",
-        (("voltage across it", 2), ("resistance", -1)),
+        (("voltage across the resistor", 2), ("resistance", -1)),
     ),
-    ("heat given off per second by a wire", (("current in it", 2), ("resistance", 1))),
-    ("resistance of a wire of given material", (("length", 1), ("diameter", -2))),
-    ("pressure of a fixed amount of ideal gas", (("absolute temperature", 1), ("volume", -1))),
-    ("centripetal force on a body on a circular path", (("speed", 2), ("radius", -1))),
-    ("elastic energy of a spring", (("spring constant", 1), ("extension", 2))),
-    (
+    Law("heat given off per second by a wire", (("current in the wire", 2), ("resistance", 1))),
+    Law(
+        "resistance of a round wire",
+        (("length of the wire", 1), ("diameter of the wire", -2)),
+        ("resistivity of its material",),
+    ),
+    Law(
+        "pressure of an ideal gas",
+        (("absolute temperature", 1), ("volume", -1)),
+        ("amount of gas",),
+    ),
+    Law(
+        "centripetal force on a body on a circular path",
+        (("speed of the body", 2), ("radius of the path", -1)),
+        ("mass of the body",),
+    ),
+    Law("elastic energy of a spring", (("spring constant", 1), ("extension", 2))),
+    Law(
         "intensity of light from a small lamp",
-        (("power of the lamp", 1), ("distance from it", -2)),
+        (("power of the lamp", 1), ("distance from the lamp", -2)),
     ),
 )
 
@@ -380,9 +422,9 @@ LAWS: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = (
 @FAMILIES.add("laws")
 def proportional_changes(d: Draw, level: int) -> Problem | None:
     """By what factor does one quantity change when others do: laws with squares and inverses."""
-    name, factors = d.pick(LAWS)
+    law = d.pick(LAWS)
     top = 6 + level
-    chosen = list(factors) if level >= 3 else [d.pick(factors)]
+    chosen = list(law.factors) if level >= 3 else [d.pick(law.factors)]
     right = Fraction(1)
     phrases, mistakes, key = [], [Fraction(1)], []
     for quantity, power in chosen:
@@ -397,28 +439,27 @@ def proportional_changes(d: Draw, level: int) -> Problem | None:
             *(value * factor**inverse for value in mistakes),
             *(value * factor ** (1 if power > 0 else -1) for value in mistakes),
             *(value * factor**power for value in mistakes),
+            *(value * factor ** (-2 if abs(power) == 1 else -1) for value in mistakes),
             *(value * factor**2 for value in mistakes),
         ]
         key.append((quantity, factor))
     if right == 1:
         return None
     change = " and ".join(phrases)
-    kept = "all else stays the same"
+    kept = law.kept([quantity for quantity, _ in chosen])
+    while_ = f", while {kept}" if kept else ""
+    and_ = f", and {kept}" if kept else ""
     question = d.pick(
         (
-            f"By what factor does the {name} change if {change}, while {kept}?",
-            f"Consider the {name}. If {change}, and {kept}, by what factor is it multiplied?",
-            f"The {name} is compared before and after a change: {change}, and {kept}. How many "
-            "times the old value is the new one?",
+            f"By what factor does the {law.name} change if {change}{while_}?",
+            f"Consider the {law.name}. If {change}{and_}, by what factor is it multiplied?",
+            f"The {law.name} is compared before and after a change: {change}{and_}. By what "
+            "factor must the old value be multiplied to get the new one?",
         )
     )
-    options = [right]
-    for value in mistakes:
-        if value != 1 and value not in options:
-            options.append(value)
-    for value in (right * 2, right / 2, 1 / right, right * 4, right / 4):
-        if value not in options and value != 1:
-            options.append(value)
-    wrong = d.sample(options[1:6], 3)
-    parameters = {"law": name, "changes": tuple(sorted(key))}
+    # Where one quantity changes, the inverse would be right if another one were held fixed.
+    barred = {Fraction(1), right} | ({1 / right} if len(chosen) == 1 else set())
+    possible = [*mistakes, right * 2, right / 2, 1 / right, right * 4, right / 4]
+    wrong = d.sample([v for v in dict.fromkeys(possible) if v not in barred][:5], 3)
+    parameters = {"law": law.name, "changes": tuple(sorted(key))}
     return Problem(question, str(right), parameters, tuple(map(str, wrong)))

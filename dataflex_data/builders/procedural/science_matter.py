@@ -11,12 +11,12 @@ from dataflex_data.builders.procedural.wording import decimal
 FAMILIES = Families()
 
 # Specific heat capacities in J/(kg K), as questions state them.
-SPECIFIC_HEAT = {"water": 4190, "aluminium": 897, "iron": 449, "copper": 385, "lead": 129,
+SPECIFIC_HEAT = {"water": 4190, "aluminum": 897, "iron": 449, "copper": 385, "lead": 129,
                  "ethanol": 2440, "olive oil": 1970, "glass": 840, "granite": 790}  # fmt: skip
 # Isotopes with well-known half-lives; every question states the one it uses.
 HALF_LIVES = {
     "iodine-131": ("8.02", "days"), "carbon-14": ("5730", "years"), "cobalt-60": ("5.27", "years"),
-    "caesium-137": ("30.1", "years"), "technetium-99m": ("6.01", "hours"),
+    "cesium-137": ("30.1", "years"), "technetium-99m": ("6.01", "hours"),
     "radon-222": ("3.82", "days"), "strontium-90": ("28.8", "years"),
     "phosphorus-32": ("14.3", "days"), "tritium": ("12.3", "years"),
     "fluorine-18": ("110", "minutes"), "sodium-24": ("15.0", "hours"),
@@ -119,7 +119,7 @@ def mixing_temperatures(d: Draw, level: int) -> Problem | None:
         ]
         parameters: dict[str, object] = {"cold": (m1, cold), "hot": (m2, hot)}
         return numeric(d, question, right, "°C", mistakes, parameters)
-    metal = d.pick(("aluminium", "iron", "copper", "lead"))
+    metal = d.pick(("aluminum", "iron", "copper", "lead"))
     c, hot = Fraction(SPECIFIC_HEAT[metal]), Fraction(d.integer(80, 300))
     water = Fraction(4190)
     right = (m1 * water * cold + m2 * c * hot) / (m1 * water + m2 * c)
@@ -164,7 +164,7 @@ def latent_heat(d: Draw, level: int) -> Problem | None:
         "boil": (
             m * vapour,
             f"to turn {m} g of water at 100 °C into steam at 100 °C",
-            "(Latent heat of vaporisation: 2260 J/g)",
+            "(Latent heat of vaporization: 2260 J/g)",
             [m * fusion, m * water * 100, m * water],
         ),
         "melt and warm": (
@@ -176,7 +176,7 @@ def latent_heat(d: Draw, level: int) -> Problem | None:
         "warm and boil": (
             m * (water * (100 - t) + vapour),
             f"to turn {m} g of water at {t} °C into steam at 100 °C",
-            "(Specific heat capacity of water: 4.19 J/(g K); latent heat of vaporisation: 2260 "
+            "(Specific heat capacity of water: 4.19 J/(g K); latent heat of vaporization: 2260 "
             "J/g)",
             [m * vapour, m * water * (100 - t), m * (water * t + vapour)],
         ),

@@ -79,7 +79,7 @@ def uniform_acceleration(d: Draw, level: int) -> Problem | None:
             (
                 f"A {thing} moving at {au} m/s brakes with a constant deceleration of {aa} m/s². "
                 "What is its stopping distance?",
-                f"How many metres does a {thing} need to stop from {au} m/s if it slows down by "
+                f"How many meters does a {thing} need to stop from {au} m/s if it slows down by "
                 f"{aa} m/s every second?",
             )
         )
@@ -212,7 +212,7 @@ def momentum_collision(d: Draw, level: int) -> Problem | None:
         right = abs(m1 * u1 - m2 * u2) / total
         start = (
             f"a trolley of {m1} kg moving at {u1} m/s collides head-on with one of {m2} kg that "
-            f"comes towards it at {u2} m/s"
+            f"comes toward it at {u2} m/s"
         )
         mistakes = [
             (m1 * u1 + m2 * u2) / total,
@@ -256,6 +256,9 @@ def momentum_collision(d: Draw, level: int) -> Problem | None:
     return numeric(d, question, right, "m/s", mistakes, parameters)
 
 
+_FASTEST_BEND = 8  # m/s²: what tires hold on a dry road
+
+
 @FAMILIES.add("circular motion")
 def circular_motion(d: Draw, level: int) -> Problem | None:
     """Centripetal acceleration and force, and how they scale."""
@@ -265,12 +268,14 @@ def circular_motion(d: Draw, level: int) -> Problem | None:
         Fraction(d.integer(2, 90) * 20),
     )
     asked = d.pick(("acceleration", "force", "speed")[: 1 + (level + 1) // 2])
+    if asked != "speed" and v * v / r > _FASTEST_BEND:
+        return None
     if asked == "acceleration":
         right, unit = v * v / r, "m/s²"
         question = d.pick(
             (
-                f"A car drives round a circular bend with a radius of {r} m at a constant {v} m/s. "
-                "What is its centripetal acceleration?",
+                f"A car drives around a circular bend with a radius of {r} m at a constant {v} "
+                "m/s. What is its centripetal acceleration?",
                 f"How large is the acceleration of a body that moves at {v} m/s on a circle of "
                 f"radius {r} m?",
             )
@@ -283,7 +288,7 @@ def circular_motion(d: Draw, level: int) -> Problem | None:
             (
                 f"A vehicle of {m} kg takes a bend with a radius of {r} m at {v} m/s. What "
                 "centripetal force is needed?",
-                f"Find the force towards the centre that keeps {m} kg on a circle of radius {r} m "
+                f"Find the force toward the center that keeps {m} kg on a circle of radius {r} m "
                 f"at a constant speed of {v} m/s.",
             )
         )
@@ -297,7 +302,7 @@ def circular_motion(d: Draw, level: int) -> Problem | None:
                 f"What is the greatest constant speed at which a car can take a level bend with a "
                 f"radius of {r} m if the coefficient of static friction is {decimal(mu)}? "
                 f"{GIVEN_GRAVITY}",
-                f"A level bend has a radius of {r} m; tyres and road have a coefficient of static "
+                f"A level bend has a radius of {r} m; tires and road have a coefficient of static "
                 f"friction of {decimal(mu)}. Above which speed does a car begin to slip? "
                 f"{GIVEN_GRAVITY}",
             )

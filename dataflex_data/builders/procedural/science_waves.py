@@ -90,18 +90,18 @@ def wave_equation(d: Draw, level: int) -> Problem | None:
 
 @FAMILIES.add("optics")
 def thin_lens(d: Draw, level: int) -> Problem | None:
-    """Images of a converging lens: distance, magnification, focal length, dioptres."""
+    """Images of a converging lens: distance, magnification, focal length, diopters."""
     f, u = Fraction(d.integer(2, 40)), Fraction(d.integer(5, 150))
     size = Fraction(d.integer(10, 90), 10)
-    asked = d.pick(("image", "focal", "dioptre", "size", "virtual")[: 1 + level])
-    if asked == "dioptre":
+    asked = d.pick(("image", "focal", "diopter", "size", "virtual")[: 1 + level])
+    if asked == "diopter":
         f = Fraction(d.integer(5, 200))
         right, unit = 100 / f, "dpt"
         question = d.pick(
             (
                 f"A converging lens has a focal length of {f} cm. What is its optical power in "
-                "dioptres (1 dpt = 1/m)?",
-                f"Find the power, in dioptres (1 dpt = 1/m), of a lens with a focal length of {f} "
+                "diopters (1 dpt = 1/m)?",
+                f"Find the power, in diopters (1 dpt = 1/m), of a lens with a focal length of {f} "
                 "cm.",
             )
         )
@@ -172,6 +172,7 @@ def thin_lens(d: Draw, level: int) -> Problem | None:
 
 MATERIALS = {"water": "1.33", "glass": "1.52", "diamond": "2.42", "ethanol": "1.36",
              "sapphire": "1.77", "ice": "1.31", "quartz": "1.46", "acrylic": "1.49"}  # fmt: skip
+_POOLS = ("water", "ice", "ethanol")  # clear to a depth of meters
 
 
 @FAMILIES.add("optics")
@@ -183,13 +184,12 @@ def refractive_index(d: Draw, level: int) -> Problem | None:
     index = f"(Refractive index of {material}: {MATERIALS[material]})"
     if asked == "speed":
         length = Fraction(d.integer(2, 90))
-        right, unit = length * 10**7 / (LIGHT / n), "ms"
-        right, unit = length * n / LIGHT * 10**9, "ns"
+        right, unit = length / 1000 * n / LIGHT * 10**12, "ps"
         question = d.pick(
             (
-                f"How long does light take to travel {length} m through {material}? {index} "
+                f"How long does light take to travel {length} mm through {material}? {index} "
                 "(Speed of light in a vacuum: 3.00 × 10^8 m/s)",
-                f"Light passes through {length} m of {material}. What time does it need? {index} "
+                f"Light passes through {length} mm of {material}. What time does it need? {index} "
                 "(Speed of light in a vacuum: 3.00 × 10^8 m/s)",
             )
         )
@@ -197,7 +197,7 @@ def refractive_index(d: Draw, level: int) -> Problem | None:
             length / LIGHT * 10**9,
             length / n / LIGHT * 10**9,
             right * 1000,
-            length * n * n / LIGHT * 10**9,
+            right * n,
         ]
         parameters: dict[str, object] = {"asked": asked, "n": n, "length": length}
     elif asked == "wavelength":
@@ -228,30 +228,30 @@ def refractive_index(d: Draw, level: int) -> Problem | None:
         mistakes = [speed / 3, speed, 9 / (speed * speed), 3 - speed]
         parameters = {"asked": asked, "v": speed}
     elif asked == "depth":
-        depth = Fraction(d.integer(20, 400))
+        depth = Fraction(d.integer(20, 400), 1 if material in _POOLS else 10)
         right, unit = depth / n, "cm"
         question = d.pick(
             (
-                f"An object lies {depth} cm below the surface of a block or pool of {material}. At "
+                f"An object lies {decimal(depth)} cm below the surface of {material}. At "
                 "what apparent depth is it seen from straight above, in air? "
                 f"{index}",
-                f"Seen from straight above in air, how deep does a speck {depth} cm below the flat "
-                f"surface of {material} seem to be? {index}",
+                f"Seen from straight above in air, how deep does a speck {decimal(depth)} cm below "
+                f"the flat surface of {material} seem to be? {index}",
             )
-        ).replace("a block or pool of ", "")
+        )
         mistakes = [depth * n, depth - depth / n, depth, depth / n / n]
         parameters = {"asked": asked, "n": n, "depth": depth}
     else:
         other = d.pick([name for name in MATERIALS if name != material])
         m = Fraction(MATERIALS[other])
         x, y = Fraction(d.integer(5, 95)), Fraction(d.integer(5, 95))
-        right, unit = (x * n + y * m) / 100 / LIGHT * 10**9, "ns"
+        right, unit = (x * n + y * m) / 1000 / LIGHT * 10**12, "ps"
         question = d.pick(
             (
-                f"Light passes straight through {x} cm of {material} (refractive index "
-                f"{MATERIALS[material]}) and then {y} cm of {other} ({MATERIALS[other]}). How long "
+                f"Light passes straight through {x} mm of {material} (refractive index "
+                f"{MATERIALS[material]}) and then {y} mm of {other} ({MATERIALS[other]}). How long "
                 "does it take in all? (Speed of light in a vacuum: 3.00 × 10^8 m/s)",
-                f"A ray crosses {x} cm of {material} and {y} cm of {other} at right angles to "
+                f"A ray crosses {x} mm of {material} and {y} mm of {other} at right angles to "
                 "their "
                 f"faces. Their refractive indices are {MATERIALS[material]} and "
                 f"{MATERIALS[other]}. "
@@ -259,10 +259,10 @@ def refractive_index(d: Draw, level: int) -> Problem | None:
             )
         )
         mistakes = [
-            (x + y) / 100 / LIGHT * 10**9,
-            (x / n + y / m) / 100 / LIGHT * 10**9,
-            right * 100,
-            (x * m + y * n) / 100 / LIGHT * 10**9,
+            (x + y) / 1000 / LIGHT * 10**12,
+            (x / n + y / m) / 1000 / LIGHT * 10**12,
+            right * 10,
+            (x * m + y * n) / 1000 / LIGHT * 10**12,
         ]
         parameters = {"asked": asked, "layers": tuple(sorted(((material, x), (other, y))))}
     return numeric(d, question, right, unit, mistakes, parameters)
