@@ -10,8 +10,8 @@ from typing import Any
 
 from dataflex_data.audits.benchmarks import load_benchmarks
 from dataflex_data.audits.comparison import Rule
-from dataflex_data.audits.contamination import Auditor
-from dataflex_data.audits.corpus import open_corpus
+from dataflex_data.audits.contamination import Auditor, ShardResult
+from dataflex_data.audits.corpus import Corpus, open_corpus
 from dataflex_data.audits.findings import findings_table
 from dataflex_data.audits.minhash import BANDS, ROWS, band_recall, minhash_finder, scheme
 from dataflex_data.audits.planted import planted_recall
@@ -20,6 +20,7 @@ from dataflex_data.audits.runner import (
     ShardRunner,
     audit_corpus,
     drop_parts,
+    kept_parts,
     local_runner,
     parts_folder,
 )
@@ -101,24 +102,21 @@ def run_audit(
         )
     for name, reason in benchmarks.missing.items():
         note(f"note: benchmark {name} is left out: {reason}")
+    if request.show_gated and not any(one.gated for one in benchmarks.loaded):
+        note("note: --show-gated changes nothing, since none of these benchmarks is gated")
     finder = minhash_finder if request.engine == "minhash" else None
     with compile_notice(note):
-        auditor = Auditor(benchmarks, request.rule, finder)
-        with tracked(track, "rows audited", corpus) as on_rows:
+        auditor = Auditor(benchmarks, request.rule, finder, show_gated=request.show_gated)
+        with kept_parts(out, note), tracked(track, "rows audited", corpus) as on_rows:
             result = audit_corpus(
                 corpus,
                 auditor,
                 runner=runner or local_runner(request.workers),
                 parts=parts_folder(out),
                 on_rows=on_rows,
+                note=note,
             )
-    if result.rows == 0:
-        raise InputDataError(f"{request.corpus}: holds no rows")
-    if result.empty == result.rows:
-        raise InputDataError(
-            f"{request.corpus}: all {result.rows:,} rows are empty in column "
-            f"{corpus.layout.text!r}; name the one with the prompts by --text-column"
-        )
+            _check_not_empty(request, corpus, result)
     digests = {
         name: file_sha256(path) for name, path in zip(corpus.names, corpus.files, strict=True)
     }
@@ -131,13 +129,12 @@ def run_audit(
         corpus_files=digests,
         recall=planted_recall(auditor),
     )
-    findings = [one if request.show_gated else one.redacted() for one in result.findings]
     elapsed = time.perf_counter() - started
     with replace_folder(out, force=request.force) as folder:
-        write_parquet(findings_table(findings), folder / "findings.parquet")
+        write_parquet(findings_table(result.findings), folder / "findings.parquet")
         write_json(summary, folder / "summary.json")
         (folder / "report.html").write_text(
-            render_report(summary, findings, corpus), encoding="utf-8"
+            render_report(summary, result.findings, corpus), encoding="utf-8"
         )
         manifest = {
             "kind": "contamination_audit",
@@ -153,6 +150,16 @@ def run_audit(
     drop_parts(out)
     note(f"audited {result.rows:,} rows in {elapsed:.1f} s")
     return summary
+
+
+def _check_not_empty(request: AuditRequest, corpus: Corpus, result: ShardResult) -> None:
+    if result.rows == 0:
+        raise InputDataError(f"{request.corpus}: holds no rows")
+    if result.empty == result.rows:
+        raise InputDataError(
+            f"{request.corpus}: all {result.rows:,} rows are empty in column "
+            f"{corpus.layout.text!r}; name the one with the prompts by --text-column"
+        )
 
 
 def _engine(request: AuditRequest) -> dict[str, Any]:

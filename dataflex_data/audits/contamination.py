@@ -29,7 +29,7 @@ from dataflex_data.audits.comparison import (
     with_options,
 )
 from dataflex_data.audits.corpus import Batch, Layout, Shard, read_shard
-from dataflex_data.audits.findings import Finding, strength
+from dataflex_data.audits.findings import Finding, redact_rows, strength
 from dataflex_data.audits.ngram_index import NgramIndex, Thresholds
 from dataflex_data.audits.scanner import Candidates, Scanner
 from dataflex_data.audits.word_streams import Array, byte_array, decoded
@@ -110,6 +110,8 @@ class Auditor:
         benchmarks: The items.
         rule: What flags a row.
         finder: Makes the candidate finder of one thread; the exact index by default.
+        show_gated: Whether findings hold the texts of rows that match a gated item. Otherwise they
+            are hidden here already, so that they reach no report, kept shard or other machine.
     """
 
     def __init__(
@@ -117,8 +119,11 @@ class Auditor:
         benchmarks: BenchmarkSet,
         rule: Rule,
         finder: Callable[[Auditor], CandidateFinder] | None = None,
+        *,
+        show_gated: bool = False,
     ) -> None:
         self.rule = rule
+        self.show_gated = show_gated
         self.items: tuple[BenchmarkItem, ...] = tuple(benchmarks.items)
         self._finder = finder
         texts: list[tuple[int, str]] = []
@@ -167,6 +172,8 @@ class Auditor:
                 result.empty, result.invalid = told.empty, told.invalid
         for row in sorted(pairs):
             self._judge(batch, shard, row, sorted(pairs[row]), result)
+        if not self.show_gated:
+            result.findings = redact_rows(result.findings)
         return result
 
     def _views(self, batch: Batch) -> Iterator[tuple[pa.Array, list[int] | None]]:
@@ -239,6 +246,7 @@ class Auditor:
             NORMALISER_VERSION,
             hashing.HASH_VERSION,
             self.rule.model_dump_json(),
+            self.show_gated,
             "exact" if self._finder is None else getattr(self._finder, "__qualname__", "finder"),
             *(repr(item) for item in self.items),
         )
@@ -312,7 +320,14 @@ class Decontaminator:
         Args:
             texts: Questions.
             options: Option texts of each question, where there are any.
+
+        Raises:
+            TypeError: Something else than texts is given; one text by itself is no list of texts.
+            ValueError: There are more or fewer option lists than texts.
         """
+        _check_texts(texts, "texts")
+        if options is not None:
+            _check_options(options, len(texts))
         found: list[Finding | None] = [None] * len(texts)
         shard = Shard(0, "", 0, len(texts), (0, 0))
         for begin in range(0, len(texts), 8_192):
@@ -354,6 +369,23 @@ class Decontaminator:
             "rows_checked": self._checked,
             "rows_flagged": sum(self._flagged.values()),
         }
+
+
+def _check_texts(texts: object, name: str) -> None:
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Sequence):
+        raise TypeError(f"{name} must be a list of str, got {type(texts).__name__}")
+    for at, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"{name}[{at}] must be a str, got {type(text).__name__} ({text!r:.40})")
+
+
+def _check_options(options: Sequence[Sequence[str]], wanted: int) -> None:
+    if isinstance(options, (str, bytes)) or not isinstance(options, Sequence):
+        raise TypeError(f"options must be a list of lists of str, got {type(options).__name__}")
+    if len(options) != wanted:
+        raise ValueError(f"options must be one list per text: {len(options)} for {wanted} texts")
+    for at, choices in enumerate(options):
+        _check_texts(choices, f"options[{at}]")
 
 
 def _memory_batch(

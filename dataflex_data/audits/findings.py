@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import pyarrow as pa
 
+from dataflex_data.audits.comparison import ngrams
 from dataflex_data.core.seeding import hex_id
+from dataflex_data.core.text import words
+
+_LONGEST_ID = 64  # characters of an id, such as a SHA-256 in hexadecimal
+_SHORTEST_TEXT = 8  # an id of fewer characters may stand in a text by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +72,39 @@ class Finding:
     gated: bool
 
     def redacted(self) -> Finding:
-        """Return the finding without any text that shows a gated item."""
-        if not self.gated:
-            return self
-        hidden = f"[gated, digest {hex_id('gated', self.item_text, length=12)}]"
-        return replace(self, overlap=hidden, row_text=hidden, item_text=hidden)
+        """Return the finding without its texts, nor a row id that shows some of them."""
+        texts = self.row_text, self.item_text
+        return replace(
+            self,
+            row_id=_hidden(self.row_id) if _shows(self.row_id, texts) else self.row_id,
+            overlap=_hidden(self.overlap),
+            row_text=_hidden(self.row_text),
+            item_text=_hidden(self.item_text),
+        )
+
+
+def redact_rows(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings without the texts of all rows that match a gated item.
+
+    Such a row shows the item in its other findings too, and those show it by what they share.
+    """
+    gated = {(one.file, one.row) for one in findings if one.gated}
+    return [one.redacted() if (one.file, one.row) in gated else one for one in findings]
+
+
+def _hidden(text: str) -> str:
+    return f"[gated, digest {hex_id('gated', text, length=12)}]"
+
+
+def _shows(row_id: str, texts: Iterable[str]) -> bool:
+    """Return whether an id may be a text: long, spaced, or made of what stands in a text."""
+    pairs = ngrams(words(row_id), 2)
+    return (
+        len(row_id) > _LONGEST_ID
+        or any(char.isspace() for char in row_id)
+        or any(pairs & ngrams(words(text), 2) for text in texts)
+        or any(len(row_id) >= _SHORTEST_TEXT and row_id in text for text in texts)
+    )
 
 
 def strength(finding: Finding) -> tuple[float, ...]:

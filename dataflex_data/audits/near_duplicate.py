@@ -24,6 +24,7 @@ from dataflex_data.audits.minhash import BANDS, ROWS, band_recall, new_lsh, sign
 from dataflex_data.audits.ngram_index import run_hashes
 from dataflex_data.audits.word_streams import decoded, word_streams
 from dataflex_data.core.config import Config
+from dataflex_data.core.errors import InputDataError, did_you_mean
 from dataflex_data.core.text import normalise, words
 
 LONG_WORDS = 1_000
@@ -116,8 +117,19 @@ def find_duplicates(
         corpus: Opened by `corpus.open_corpus`.
         rule: What counts as a pair, and who stays.
         on_rows: Told of rows that have been read.
+
+    Raises:
+        InputDataError: The corpus is damaged, or has no row of a source to prefer.
     """
     members, arrays = _read(corpus, on_rows)
+    sources = sorted({one.source for one in members} - {""})
+    unknown = [name for name in rule.prefer if name not in sources]
+    if members and unknown:
+        held = f"its sources: {', '.join(sources)}" if sources else "its rows name no source"
+        raise InputDataError(
+            f"{corpus.name}: no row comes from {unknown[0]!r}, which is to be preferred"
+            f"{did_you_mean(unknown[0], sources)} ({held})"
+        )
     streams = [plain for texts in arrays for plain, _ in word_streams(texts)]
     texts = [
         decoded(raw or b"")[0]

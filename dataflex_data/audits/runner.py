@@ -9,25 +9,21 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from dataflex_data.audits.contamination import Auditor, ShardResult, audit_shard
 from dataflex_data.audits.corpus import Corpus, Layout, Shard
+from dataflex_data.audits.watching import Note, OnRows, quiet, untold
+from dataflex_data.core.errors import DataflexError
 from dataflex_data.core.parquet import replace_file
 from dataflex_data.core.seeding import hex_id
-
-OnRows = Callable[[int], None]
 
 # Gives (position in the sequence, result) as shards finish, in any order, and tells of the rows
 # that are done, as finely as it can.
 ShardRunner = Callable[
     [Auditor, Sequence[Shard], Layout, OnRows], Iterator[tuple[int, ShardResult]]
 ]
-
-
-def untold(rows: int) -> None:
-    """Take a number of rows and tell nobody."""
-    del rows
 
 
 def local_runner(threads: int = 1) -> ShardRunner:
@@ -49,6 +45,7 @@ def audit_corpus(
     runner: ShardRunner | None = None,
     parts: Path | None = None,
     on_rows: OnRows = untold,
+    note: Note = quiet,
 ) -> ShardResult:
     """Return the findings over a whole corpus.
 
@@ -59,6 +56,7 @@ def audit_corpus(
         parts: Folder in which finished shards are kept for a resumed audit of the same corpus,
             benchmarks and rule; the caller removes it. None: nothing is kept.
         on_rows: Told of rows that are done.
+        note: Told of shards that an earlier run had finished.
     """
     kept = None if parts is None else parts / _run_id(corpus, auditor)
     results: dict[int, ShardResult] = {}
@@ -66,6 +64,12 @@ def audit_corpus(
         results = _kept_results(kept)
         for result in results.values():
             on_rows(result.rows)
+        if results:
+            rows = sum(result.rows for result in results.values())
+            note(
+                f"note: {len(results)} of {len(corpus.shards)} shards ({rows:,} rows) are taken "
+                f"from an earlier run that was stopped; {kept.parent} kept them"
+            )
     todo = [number for number in range(len(corpus.shards)) if number not in results]
     run = runner or local_runner()
     for position, result in run(auditor, [corpus.shards[n] for n in todo], corpus.layout, on_rows):
@@ -91,6 +95,27 @@ def _kept_results(folder: Path) -> dict[int, ShardResult]:
 def parts_folder(out: Path) -> Path:
     """Return where finished shards of an audit that writes to ``out`` are kept."""
     return out.parent / f".{out.name}.parts"
+
+
+@contextmanager
+def kept_parts(out: Path, note: Note) -> Iterator[None]:
+    """Remove the finished shards where the input is at fault; say where they are otherwise.
+
+    A mended corpus is another one, for which they would not be used; a run that was interrupted
+    goes on from them.
+    """
+    try:
+        yield
+    except DataflexError:
+        drop_parts(out)
+        raise
+    except BaseException:
+        if parts_folder(out).is_dir():
+            note(
+                f"note: finished shards are kept in {parts_folder(out)}; the same command goes on "
+                "from there, or remove the folder"
+            )
+        raise
 
 
 def drop_parts(out: Path) -> None:

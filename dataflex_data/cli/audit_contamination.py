@@ -146,8 +146,13 @@ def _parse_columns(values: list[str]) -> dict[str, Mapping[str, str]]:
     for value in values:
         name, colon, listed = value.partition(":")
         pairs = [pair.partition("=") for pair in listed.split(",")]
+        keys = [key.strip() for key, _, _ in pairs]
         if not colon or not name or not all(key and column for key, _, column in pairs):
             problems.append(f"{value!r} must have the form NAME:question=COLUMN,id=COLUMN")
+        elif name in found:
+            problems.append(f"{name!r} is given twice; give all its columns in one value")
+        elif len(set(keys)) < len(keys):
+            problems.append(f"{value!r} gives a key twice")
         else:
             found[name] = {key.strip(): column.strip() for key, _, column in pairs}
     if problems:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dataflex_data.audits.benchmarks import BenchmarkItem, BenchmarkSet, LoadedBenchmark
@@ -240,7 +242,7 @@ def test_signatures_of_another_scheme_are_refused() -> None:
 def test_gated_texts_are_hidden_but_the_finding_stays() -> None:
     found = Decontaminator(bench(text(0, 30), gated=True)).flag([text(0, 30)])[0]
     assert found is not None
-    hidden = found.redacted()
+    hidden = found
     assert hidden.flagged
     assert hidden.item_id == "0"
     shown = f"{hidden.row_text} {hidden.item_text} {hidden.overlap}"
@@ -260,3 +262,25 @@ def test_a_very_long_prompt_is_scanned_whole() -> None:
     assert found is not None
     assert found.similarity is None
     assert len(found.row_text) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "error", "told"),
+    [
+        ("one text", None, TypeError, "got str"),
+        (b"one text", None, TypeError, "got bytes"),
+        (["a", None], None, TypeError, r"texts\[1\] must be a str, got NoneType"),
+        ([5], None, TypeError, r"texts\[0\] must be a str, got int"),
+        ([float("nan")], None, TypeError, "got float"),
+        (["a"], ["xy"], TypeError, r"options\[0\] must be a list of str, got str"),
+        (["a"], [["x", 2]], TypeError, r"options\[0\]\[1\] must be a str, got int"),
+        (["a", "b"], [["x"]], ValueError, "1 for 2 texts"),
+    ],
+)
+def test_what_is_no_list_of_texts_is_refused(
+    texts: Any, options: Any, error: type[Exception], told: str
+) -> None:
+    judge = Decontaminator(bench(text(0, 30)))
+    with pytest.raises(error, match=told):
+        judge.flag(texts, options)
+    assert judge.summary()["rows_checked"] == 0

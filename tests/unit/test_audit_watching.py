@@ -15,8 +15,7 @@ from numba import njit
 from dataflex_data.audits.audit import AuditRequest, run_audit
 from dataflex_data.audits.corpus import count_rows, open_corpus
 from dataflex_data.audits.duplicate_audit import DuplicateRequest, run_duplicate_audit
-from dataflex_data.audits.runner import OnRows
-from dataflex_data.audits.watching import compile_notice
+from dataflex_data.audits.watching import OnRows, compile_notice
 from dataflex_data.core.errors import InputDataError
 from tests.factories import write_jsonl, write_parquet
 

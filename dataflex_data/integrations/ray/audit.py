@@ -14,7 +14,8 @@ from typing import Any
 
 from dataflex_data.audits.contamination import Auditor, ShardResult, audit_shard
 from dataflex_data.audits.corpus import Layout, Shard
-from dataflex_data.audits.runner import OnRows, ShardRunner
+from dataflex_data.audits.runner import ShardRunner
+from dataflex_data.audits.watching import OnRows
 from dataflex_data.core.errors import MissingExtraError
 
 
