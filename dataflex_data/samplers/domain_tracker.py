@@ -8,6 +8,7 @@ seen has no number: it is NaN, never 0.
 from __future__ import annotations
 
 import base64
+import copy
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -139,6 +140,14 @@ class DomainTracker:
         """Return what a report says; changes nothing. See `SignalReader.read`."""
         return self._reader.read(signals)
 
+    def copied(self) -> DomainTracker:
+        """Return a tracker that holds the same, and keeps it whatever is added to this one."""
+        other = copy.copy(self)
+        other._entries = [entries.copy() for entries in self._entries]
+        for name in ("groups_D", "rollouts_D", "tokens_D", "last_seen_D"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
     def add(self, reading: Reading, step: int, proportions_D: FloatArray) -> None:
         """Take in the reading of one batch.
 
@@ -240,6 +249,8 @@ class DomainTracker:
         Raises:
             StateError: It is of another version, signal or window.
         """
+        if not isinstance(state, Mapping):
+            raise StateError(f"the tracker state is damaged: it is {state!r:.60}")
         if state.get("version") != _STATE_VERSION:
             raise StateError(
                 f"tracker state has version {state.get('version')!r}, "

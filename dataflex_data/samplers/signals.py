@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from dataflex_data.core.arrays import as_numbers
 from dataflex_data.core.errors import InputDataError, did_you_mean
 from dataflex_data.core.simplex import FloatArray, IntArray
 
@@ -39,6 +40,9 @@ NEEDS: Mapping[str, str] = {
     "loss": "losses",
     "excess_loss": "excess_losses",
 }
+
+
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,10 @@ class StepSignals:
         """
         if isinstance(signals, StepSignals):
             return signals
+        if not isinstance(signals, Mapping):
+            raise InputDataError(
+                f"a report is a StepSignals or a mapping of its fields, got {signals!r:.80}"
+            )
         known = [field.name for field in fields(cls)]
         for key in signals:
             if key not in known:
@@ -103,11 +111,19 @@ class StepCounts:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A checked report: counts, and the observations of the signal with the domain of each."""
+    """A checked report: counts, and the observations of the signal with the domain of each.
+
+    Attributes:
+        counts: Per domain.
+        values_U: The observations.
+        domain_U: Domain number of each.
+        row_P: Row of each group, where the report names rows.
+    """
 
     counts: StepCounts
     values_U: FloatArray  # noqa: N815
     domain_U: IntArray  # noqa: N815
+    row_P: IntArray  # noqa: N815
 
 
 class SignalReader:
@@ -132,12 +148,13 @@ class SignalReader:
 
         Raises:
             InputDataError: Arrays of different length, an unknown domain, a value that is not
-                finite in a real row, a group in two domains, or a reward that the signal cannot
-                take.
+                finite in a real row, a group in two domains or of two rows, or a reward that the
+                signal cannot take.
         """
         domain_R, real_R = self._domains_of(signals)
         group_R = _groups(signals.uids, real_R)
         domain_P = _domain_of_groups(group_R, domain_R, signals.uids, self.domains)
+        row_P = _row_of_groups(group_R, signals, real_R)
         n = len(self.domains)
         groups_D = np.bincount(domain_P, minlength=n)
         rollouts_D = np.bincount(domain_R, minlength=n)
@@ -147,7 +164,7 @@ class SignalReader:
             tokens_D = np.bincount(domain_R, weights=lengths, minlength=n).astype(np.int64)
         values, domain_U = self._observe(signals, real_R, domain_R, group_R, domain_P)
 
-        return Reading(StepCounts(groups_D, rollouts_D, tokens_D), values, domain_U)
+        return Reading(StepCounts(groups_D, rollouts_D, tokens_D), values, domain_U, row_P)
 
     def _domains_of(self, signals: StepSignals) -> tuple[IntArray, npt.NDArray[np.bool_]]:
         """Return the domain number of each real row, and which rows are real."""
@@ -157,7 +174,7 @@ class SignalReader:
         real = (
             np.ones(names.size, dtype=bool)
             if signals.real is None
-            else np.asarray(signals.real, dtype=bool)
+            else as_numbers(signals.real, "`real`").astype(bool)
         )
         if real.shape != names.shape:
             raise InputDataError(
@@ -187,10 +204,7 @@ class SignalReader:
         domain_R: IntArray,
     ) -> FloatArray:
         """Return the values of the real rows, checked."""
-        try:
-            values = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputDataError(f"`{name}` holds what is no number: {error}") from None
+        values = as_numbers(given, f"`{name}`").astype(np.float64)
         if values.shape != real_R.shape:
             raise InputDataError(
                 f"`{name}` has shape {values.shape}; it needs one number for each of the "
@@ -204,6 +218,11 @@ class SignalReader:
                 f"`{name}` has {bad.size} values that are not finite; the first is {kept[bad[0]]} "
                 f"of response {row} in domain {self.domains[domain_R[bad[0]]]!r}. Leave failed "
                 "responses out by `real`, and say so with partial=True"
+            )
+        if np.abs(kept).max(initial=0.0) > _LARGEST:
+            raise InputDataError(
+                f"`{name}` has values as large as {np.abs(kept).max():g}; their sums would not be "
+                f"numbers any more (at most {_LARGEST:g})"
             )
         return kept
 
@@ -258,16 +277,59 @@ def relative_variance(squares_P: FloatArray, sizes_P: IntArray) -> FloatArray:
     return np.asarray(squares_P / (sizes_P - 1) / largest)
 
 
+def row_numbers(rows: npt.ArrayLike) -> IntArray:
+    """Return the rows of a report as whole numbers, one per response.
+
+    Raises:
+        InputDataError: They are none.
+    """
+    array = as_numbers(rows, "`rows`")
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputDataError(
+            f"`rows` must be one whole number per response, got {array.dtype} {array.shape}"
+        )
+    return array.astype(np.int64)
+
+
+def _row_of_groups(
+    group_R: IntArray, signals: StepSignals, real_R: npt.NDArray[np.bool_]
+) -> IntArray:
+    """Return the row of each group; none where the report names no rows."""
+    if signals.rows is None:
+        return np.empty(0, dtype=np.int64)
+    row_R = row_numbers(signals.rows)
+    if row_R.shape != real_R.shape:
+        raise InputDataError(f"`rows` has {row_R.size} entries for {real_R.size} responses")
+    row_R = row_R[real_R]
+    row_P = np.empty(int(group_R.max(initial=-1)) + 1, dtype=np.int64)
+    row_P[group_R] = row_R
+    strays = np.flatnonzero(row_P[group_R] != row_R)
+    if strays.size:
+        at = strays[0]
+        group = np.flatnonzero(real_R)[np.flatnonzero(group_R == group_R[at])].tolist()
+        raise InputDataError(
+            f"one uid stands for the rows {row_R[at]} and {row_P[group_R[at]]} (responses "
+            f"{group[0]} to {group[-1]}); a uid names one occurrence of one prompt. Were `rows` "
+            "repeated and `uids` tiled, or the other way round?"
+        )
+    return row_P
+
+
 def _groups(
     uids: Sequence[object] | npt.NDArray[Any] | None, real_R: npt.NDArray[np.bool_]
 ) -> IntArray:
     """Return the group number of each real row, numbered by first appearance."""
     if uids is None:
         return np.arange(int(real_R.sum()))
-    if len(uids) != real_R.size:
-        raise InputDataError(f"`uids` has {len(uids)} entries for {real_R.size} responses")
+    if hasattr(uids, "detach"):
+        uids = as_numbers(uids, "`uids`")
+    if isinstance(uids, str) or not hasattr(uids, "__len__") or len(uids) != real_R.size:
+        shown = f"has {len(uids)} entries" if hasattr(uids, "__len__") else f"is {uids!r}"
+        raise InputDataError(f"`uids` {shown} for {real_R.size} responses")
     number: dict[object, int] = {}
     kept = np.asarray(uids, dtype=object)[real_R].tolist()
+    if any(isinstance(uid, list | np.ndarray) for uid in kept):
+        raise InputDataError("`uids` must be one plain value per response")
     return np.array([number.setdefault(uid, len(number)) for uid in kept], dtype=np.int64)
 
 

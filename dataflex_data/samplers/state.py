@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,49 @@ def identity(index: DomainIndex, mixer: Mixer, batch_size: int, seed: int) -> di
     }
 
 
+def sealed(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``state`` with a digest of all that is in it, by which damage is recognised."""
+    held = {key: value for key, value in state.items() if key != "seal"}
+    text = json.dumps(held, sort_keys=True, separators=(",", ":"))
+    return {**held, "seal": hashlib.sha256(text.encode()).hexdigest()[:16]}
+
+
+def check_seal(state: Mapping[str, Any]) -> None:
+    """Check that a state is as it was saved; one of a release before seals has none.
+
+    Raises:
+        StateError: It is not.
+    """
+    if "seal" not in state:
+        return
+    try:
+        found = sealed(state)["seal"]
+    except (TypeError, ValueError, RecursionError) as error:
+        raise damaged(error) from None
+    _check(found == state["seal"], "what it holds is not what was saved (its seal does not fit)")
+
+
+def without_unreported(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a state that waits for no report of a batch handed out whole before it was saved.
+
+    For trainers in which the reports of such batches are lost in a resume.
+
+    Raises:
+        StateError: The state is damaged.
+    """
+    check_seal(state)
+    steering = state.get("steering")
+    if not isinstance(steering, Mapping) or not isinstance(steering.get("out"), Sequence):
+        return dict(state)
+    kept = [row for row in steering["out"] if row[0] >= state["step"]]
+    return sealed({**state, "steering": {**steering, "out": kept}})
+
+
+def damaged(error: Exception) -> StateError:
+    """Return the refusal of a state in which something else stands than was expected."""
+    return StateError(f"the saved state is damaged: {type(error).__name__}: {error}")
+
+
 def position_state(index: DomainIndex, position: Position) -> dict[str, Any]:
     """Return a position as plain values: per domain epoch, place, what it is owed, who waits."""
     return {
@@ -60,6 +104,7 @@ def position_of(state: Mapping[str, Any], index: DomainIndex) -> Position:
         StateError: A number in it is none that a sampler can have saved.
     """
     saved: Mapping[str, Any] = state["domains"]
+    _check(set(saved) == set(state["digests"]), "its domains are not those of its digests")
     _check(_is_count(state["step"]), f"its step is {state['step']!r}")
     total = sum(row[2] for row in saved.values())
     _check(total == 0, f"what its domains are owed sums to {total!r}, not to 0")
@@ -144,6 +189,11 @@ def check_ours(state: object, seed: int) -> Mapping[str, Any]:
 def changes(state: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     """Return what differs between a state and the `identity` of the sampler that loads it."""
     found = []
+    named = state["mixer"]
+    is_named = isinstance(named, Sequence) and not isinstance(named, str) and len(named) == 2
+    _check(is_named, f"its mixer is {named!r}")
+    for key in ("digests", "domains"):
+        _check(isinstance(state[key], Mapping), f"its {key} are {state[key]!r:.60}")
     old, new = state["digests"], here["digests"]
     added = [f"{name} ({new[name]})" for name in new if name not in old]
     removed = [f"{name} ({old[name]})" for name in old if name not in new]

@@ -8,7 +8,7 @@ planned at once.
 from __future__ import annotations
 
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
@@ -26,19 +26,29 @@ from dataflex_data.samplers.planner import (
     Block,
     MixtureWarning,
 )
-from dataflex_data.samplers.signals import StepCounts, StepSignals
+from dataflex_data.samplers.signals import StepCounts, StepSignals, row_numbers
 from dataflex_data.samplers.state import (
     changes,
     check_ours,
+    check_seal,
+    damaged,
     identity,
     opened_of,
     position_of,
     position_state,
+    sealed,
 )
-from dataflex_data.samplers.steering import REMEMBERED, Steering, SteeringRules, check_whole
+from dataflex_data.samplers.steering import (
+    KEPT_OUT,
+    REMEMBERED,
+    Steering,
+    SteeringRules,
+    check_whole,
+)
 
 OnChange: TypeAlias = Literal["error", "adapt"]
 _BLOCK_ROWS = 1 << 15
+_DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 
 
 class MixtureStream:
@@ -72,8 +82,8 @@ class MixtureStream:
         rules: SteeringRules | None = None,
         on_change: OnChange = "error",
     ) -> None:
-        check_whole("batch_size", batch_size, 1)
-        check_whole("seed", seed, 0)
+        batch_size = check_whole("batch_size", batch_size, 1)
+        seed = check_whole("seed", seed, 0)
         if mixer.domains != index.names:
             raise InputDataError(
                 f"the mixer was built for the domains {list(mixer.domains)}, the data have "
@@ -93,6 +103,7 @@ class MixtureStream:
         self._resumed: tuple[int, FloatArray] | None = None
         self._block_steps = 1
         self._held: tuple[int, dict[int, set[int]]] = (-1, {})  # of a step, rows by domain
+        self._more: dict[int, list[int]] = {}  # by step, the rows that `draw_more` gave
 
     @property
     def mixer(self) -> Mixer:
@@ -139,9 +150,10 @@ class MixtureStream:
         ``max_epochs`` is reached. A state knows of them once the batch is handed out whole.
 
         Raises:
-            InputDataError: No batch is open, or there is no such domain.
+            InputDataError: No batch is open, there is no such domain, or ``count`` is no count.
         """
         number = self.index.number(domain)
+        count = check_whole("the count of further rows", count, 0)
         if not self._blocks or self._resumed is not None:
             raise InputDataError("there is no batch to draw further rows for: none is open")
         block = self._blocks[-1]
@@ -162,6 +174,7 @@ class MixtureStream:
             self._held[1][number] = held
         found = self._planner.draw_more(number, count, held)
         held.update(found)
+        self._more.setdefault(step, []).extend(found)
         return found
 
     def _advance(self) -> bool:
@@ -185,9 +198,13 @@ class MixtureStream:
 
     def _tell_opened(self) -> None:
         """Tell the steering which batches have been opened since it was told last."""
-        for step in range(max(self._noted, self._remembered.start), self.next_step):
+        for step in self._untold:
             self._steering.opened(self._plan(step))
-        self._noted = self.next_step
+        self._noted = max(self._noted, self.next_step)
+
+    @property
+    def _untold(self) -> range:
+        return range(max(self._noted, self._remembered.start), self.next_step)
 
     def _coming_proportions(self) -> list[FloatArray]:
         if self._resumed is not None:
@@ -205,16 +222,32 @@ class MixtureStream:
         """Take in what became of a batch; where it raises, nothing has changed.
 
         Raises:
-            InputDataError: The report is malformed; see `DomainTracker.read`.
-            MixtureError: It is of a batch that is not out, or its groups per domain are not the
-                quota that was drawn (fewer are allowed where it says ``partial``).
+            InputDataError: The report is malformed; see `SignalReader.read`.
+            MixtureError: It is of a batch that is not out, of other rows than were drawn, or its
+                groups per domain are not the quota (fewer are allowed where it says ``partial``).
         """
         given = StepSignals.of(signals)
-        if given.rows is not None and given.domains is None:
-            numbers = self.index.domains_of(given.rows).tolist()
-            given = replace(given, domains=[self.index.names[d] for d in numbers], rows=None)
+        drawn = None
         self._tell_opened()
-        return self._steering.report(given, self._planner.unused_D)
+        if given.rows is not None:
+            rows_R = row_numbers(given.rows)
+            names = [self.index.names[d] for d in self.index.domains_of(rows_R).tolist()]
+            if given.domains is not None and list(given.domains) != names:
+                raise InputDataError(
+                    "`domains` and `rows` disagree about the domains of the responses; give one "
+                    "of them"
+                )
+            given = replace(given, domains=names, rows=rows_R)
+            drawn = self._drawn(self._steering.step_of(given))
+        return self._steering.report(given, self._planner.unused_D, drawn)
+
+    def _drawn(self, step: int) -> Counter[int] | None:
+        """Return the rows of a batch, and how often each; ``None`` where it was drawn earlier."""
+        if step not in self._remembered:
+            return None
+        block = self._block(step)
+        rows = block.batch(step - block.step).rows.tolist()
+        return Counter([*rows, *self._more.get(step, ())])
 
     # ------------------------------------------------------------------ showing
 
@@ -230,8 +263,11 @@ class MixtureStream:
         return self._blocks[-1].plan(self._opened - 1) if self._blocks else None
 
     def _plan(self, step: int) -> BatchPlan:
-        block = next(block for block in reversed(self._blocks) if block.step <= step)
+        block = self._block(step)
         return block.plan(step - block.step)
+
+    def _block(self, step: int) -> Block:
+        return next(block for block in reversed(self._blocks) if block.step <= step)
 
     @property
     def proportions(self) -> dict[str, float]:
@@ -272,7 +308,7 @@ class MixtureStream:
         kept = self._remembered
         if not kept:
             raise InputDataError("there is nothing to explain: no batch has been drawn yet")
-        wanted = kept[-1] if step is None else step
+        wanted = kept[-1] if step is None else check_whole("step", step, 0)
         if wanted not in kept:
             raise InputDataError(
                 f"batch {wanted} is not remembered (remembered: {kept[0]} to {kept[-1]})"
@@ -316,6 +352,7 @@ class MixtureStream:
                 numbers[f"signal_{name}"] = float(tracker.latest_D[d])
         if self.mixer.adaptive:
             numbers["inert"] = float(self._steering.inert)
+            numbers["signal_age"] = float(self._steering.signal_age)
             numbers["unreported"] = float(self._steering.unreported)
         return numbers
 
@@ -341,10 +378,9 @@ class MixtureStream:
             state["open"] = [handed_out, plan.proportions_D.tolist()]
         elif self._resumed is not None:
             state["open"] = [self._resumed[0], self._resumed[1].tolist()]
-        steering = self._steering.state_dict()
-        if steering:
-            state["steering"] = steering
-        return state
+        coming = [] if self._acts_on_results else [self._plan(step) for step in self._untold]
+        state["steering"] = self._steering.state_dict(coming[-KEPT_OUT:])
+        return sealed(state)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue where ``state`` stands; where it is refused, nothing has changed.
@@ -361,7 +397,10 @@ class MixtureStream:
         """
         ours = check_ours(state, self.seed)
         here = identity(self.index, self.mixer, self.batch_size, self.seed)
-        found = changes(ours, here)
+        try:
+            found = changes(ours, here)
+        except _DAMAGE as error:
+            raise damaged(error) from error
         if found and self._on_change == "error":
             raise StateError(
                 f"the saved state does not fit: {'; '.join(found)}. Give the data and settings it "
@@ -374,19 +413,22 @@ class MixtureStream:
             )
             resumed = opened_of(ours, self.index, self.batch_size) if same_batches else None
             steering = self._fresh_steering(self.mixer)
-            if list(ours["mixer"]) == here["mixer"] and "steering" in ours:
+            knows_out = list(ours["mixer"]) == here["mixer"] and "steering" in ours
+            if knows_out:
                 steering.load_state_dict(ours["steering"], same_batches=same_batches)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except _DAMAGE as error:
             if isinstance(error, StateError):
                 raise
-            raise StateError(
-                f"the saved state is damaged: {type(error).__name__}: {error}"
-            ) from error
+            raise damaged(error) from error
+        check_seal(ours)
         self._planner.go_to(position)
         self._steering = steering
         self._blocks.clear()
-        self._opened, self._planned, self._noted = 0, 0, 0
-        self._resumed, self._block_steps, self._held = resumed, 1, (-1, {})
+        self._opened, self._planned = 0, 0
+        # Whether the batch that was open is out, or reported already, is in what was loaded.
+        self._noted = position.step + (knows_out and resumed is not None)
+        self._resumed, self._block_steps = resumed, 1
+        self._held, self._more = (-1, {}), {}
         if found:
             warnings.warn(
                 f"the sampler goes on with changes: {'; '.join(found)}",

@@ -16,6 +16,7 @@ from dataflex_data.core.errors import InputDataError, MixtureError, did_you_mean
 from dataflex_data.integrations.verl.settings import MixSettings, plain, sampler_settings
 from dataflex_data.samplers import domain_sampler
 from dataflex_data.samplers.signals import StepCounts, StepSignals
+from dataflex_data.samplers.state import without_unreported
 
 CLASS_PATH = "pkg://dataflex_data.integrations.verl.sampler"
 CLASS_NAME = "DataFlexSampler"
@@ -151,7 +152,4 @@ class DataFlexSampler(domain_sampler.DataFlexSampler, *_BASES):  # type: ignore[
         verl 0.7.1 saves before it reports, so that the report of the batch before the checkpoint
         is lost in a resume; it is not waited for.
         """
-        state = dict(state_dict)
-        if "steering" in state:
-            state["steering"] = {**state["steering"], "out": []}
-        super().load_state_dict(state)
+        super().load_state_dict(without_unreported(state_dict))
