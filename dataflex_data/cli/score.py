@@ -58,20 +58,23 @@ def score(
     json: Json = False,
 ) -> None:
     """Score responses against a corpus, or explain one verdict. Exit 1 where rows are missing."""
-    if symbolic:
-        from dataflex_data.verifiers.symbolic import require
-
-        require()
     single = {"--route": route, "--gold": gold, "--response": response}
     if explain:
         missing = [f"{name} is needed with --explain" for name, held in single.items() if not held]
         missing += [
             f"{name} does not go with --explain"
-            for name, held in {"RESPONSES": responses, "--corpus": corpus, "--out": out}.items()
+            for name, held in {
+                "RESPONSES": responses,
+                "--corpus": corpus,
+                "--out": out,
+                "--force": force,
+            }.items()
             if held
         ]
+        missing += _without_effect(route, options=bool(options), symbolic=symbolic)
         if missing or route is None or gold is None or response is None:
             raise ConfigError("dfdata score", missing)
+        _require(symbolic=symbolic)
         _explain(route, gold, response, options or [], symbolic=symbolic, json=json)
         return
     from dataflex_data.core.parquet import check_output_file
@@ -83,19 +86,44 @@ def score(
         for name, held in {"RESPONSES": responses, "--corpus": corpus}.items()
         if held is None
     ]
+    problems += ["--force needs --out"] if force and out is None else []
     if out is not None and out.suffix not in {".parquet", ".jsonl"}:
         problems.append(f"--out must end in .parquet or .jsonl, got {out.name!r}")
     if problems or responses is None or corpus is None:
         raise ConfigError("dfdata score", problems)
     if out is not None:
         check_output_file(out, force=force, inputs=[responses, corpus])
+    _require(symbolic=symbolic)
     _score(responses, corpus, out, symbolic=symbolic, json=json)
+
+
+def _require(*, symbolic: bool) -> None:
+    if symbolic:
+        from dataflex_data.verifiers.symbolic import require
+
+        require()
+
+
+def _without_effect(route: str | None, *, options: bool, symbolic: bool) -> list[str]:
+    """Return what is wrong with options that the route's verifier would not look at."""
+    from dataflex_data.verifiers.routes import ROUTES
+
+    if route is None or route not in ROUTES:
+        return []
+    kind = ROUTES.get(route).kind
+    problems = [f"--options has no effect on the {kind} route {route}"] if options else []
+    problems = [] if kind == "choice" else problems
+    if symbolic and kind != "math":
+        problems.append(f"--symbolic has no effect on the {kind} route {route}")
+    return problems
 
 
 def _score(responses: Path, corpus: Path, out: Path | None, *, symbolic: bool, json: bool) -> None:
     from dataflex_data.builders.corpus import read_split, split_files
     from dataflex_data.core.parquet import read_manifest
     from dataflex_data.core.schema import SPLITS
+    from dataflex_data.reporting.terminal import note
+    from dataflex_data.reporting.words import plural
     from dataflex_data.verifiers.scoring import read_responses, score_responses
 
     corpus = corpus.expanduser()
@@ -107,21 +135,41 @@ def _score(responses: Path, corpus: Path, out: Path | None, *, symbolic: bool, j
         for row in read_split(corpus, split).to_pylist()
     ]
     joined = score_responses(read_responses(responses), rows, symbolic=symbolic)
-    lost = sum(joined.unjoined.values())
     if not joined.scored:
-        examples = ", ".join(list(joined.unjoined)[:_SHOWN]) or "none"
-        raise InputDataError(
-            f"{responses}: none of its {lost + sum(joined.ambiguous.values()):,} records belongs "
-            f"to a row of {corpus} (keys such as {examples}); are they responses to another corpus?"
-        )
+        raise InputDataError(f"{responses}: {_nothing_scored(joined, corpus)}")
     if out is not None:
         _write(joined, out)
     _report(joined, json=json)
-    raise typer.Exit(1 if joined.unjoined or joined.ambiguous else 0)
+    if out is not None:
+        note(f"wrote {plural(len(joined.scored), 'verdict')} to {out}")
+    raise typer.Exit(1 if joined.unjoined or joined.ambiguous or joined.empty else 0)
+
+
+def _nothing_scored(joined: Joined, corpus: Path) -> str:
+    """Return in words why no response of a file could be scored."""
+    from dataflex_data.reporting.words import plural
+
+    if not joined.records:
+        return "it holds no records"
+    lost, shared, empty = (
+        sum(counts.values()) for counts in (joined.unjoined, joined.ambiguous, joined.empty)
+    )
+    if empty and not lost and not shared:
+        return f"its {plural(empty, 'record')} hold no response: `response` is an empty list"
+    examples = ", ".join(list({**joined.unjoined, **joined.ambiguous})[:_SHOWN])
+    told = f"none of its {plural(joined.records, 'record')} can be scored: "
+    parts = [
+        (lost, f"{lost:,} belong to no row of {corpus}"),
+        (shared, f"{shared:,} have a prompt that rows with different gold answers share"),
+        (empty, f"{empty:,} hold no response"),
+    ]
+    told += ", ".join(part for count, part in parts if count)
+    return f"{told} (keys such as {examples}); are they responses to another corpus?"
 
 
 def _report(joined: Joined, *, json: bool) -> None:
     from dataflex_data.reporting.terminal import note, print_json, print_table
+    from dataflex_data.reporting.words import plural
     from dataflex_data.verifiers.scoring import solve_rates
 
     rates = solve_rates(joined.scored)
@@ -137,6 +185,8 @@ def _report(joined: Joined, *, json: bool) -> None:
                 "symbolic_share": symbolic / total,
                 "unjoined": sum(joined.unjoined.values()),
                 "ambiguous": sum(joined.ambiguous.values()),
+                "empty": sum(joined.empty.values()),
+                "rows_without_responses": joined.silent,
                 "groups": [
                     {
                         "domain": rate.domain,
@@ -161,13 +211,16 @@ def _report(joined: Joined, *, json: bool) -> None:
             ],
         )
         typer.echo(f"all: {correct:,} of {total:,} responses are right ({correct / total:.4f})")
+        if joined.silent:
+            note(f"{plural(joined.silent, 'row')} of the corpus without a response")
     for kind, counts in (
         ("belong to no row of the corpus", joined.unjoined),
         ("have a prompt that rows with different gold answers share", joined.ambiguous),
+        ("hold no response", joined.empty),
     ):
         if counts:
             examples = ", ".join(list(counts)[:_SHOWN])
-            note(f"{sum(counts.values()):,} records {kind}, for example {examples}")
+            note(f"{plural(sum(counts.values()), 'record')}: {kind}, for example {examples}")
 
 
 def _write(joined: Joined, out: Path) -> None:

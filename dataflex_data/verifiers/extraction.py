@@ -140,17 +140,26 @@ def taken_back(text: str, box: Box) -> bool:
 
     Such as ``is not \boxed{18}``, ``\boxed{18} (wrong)``, ``\boxed{18}?`` and struck-out boxes.
     """
-    before = text[max(0, box.start - 24) : box.start]
-    if ("n" in before or "~" in before) and _DENIED.search(before.lower()):
+    start, is_last = box.start, box.end == len(text)
+    if is_last and start > 2 and text.startswith("\n\n", start - 2):
+        return False  # alone in the last paragraph, as asked
+    before = text[start - 24 if start > 24 else 0 : start].rstrip(_OPENERS)
+    if before.endswith(_DENIAL_ENDS) and _DENIED.search(before.lower()):
         return True
+    if is_last:
+        return False
     after = text[box.end : box.end + 48]
-    return bool(after) and _WITHDRAWN.match(after.lower()) is not None
+    return _WITHDRAWN.match(after.lower()) is not None
 
 
+_OPENERS = " \n$*({:=\\["
+_DENIAL_ENDS = (
+    "not", "never", "neither", "nor", "cannot", "n't", "n’t", "be", "equal", "equals", "to",
+    "answer", "!", "\\ne", "\\neq", "~~", "NOT", "Not",
+)  # fmt: skip
 _DENIED = re.compile(
     r"(?:(?<![a-z])(?:not|never|neither|nor|cannot)|n['’]t)"
-    r"(?:\s+(?:be|equal|equals?\s+to|the\s+answer))?[\s$*({:=\\\[]*\Z"
-    r"|(?:!=|\\neq?)\s*\Z|~~[\s$*(\\\[]*\Z"
+    r"(?:\s+(?:be|equal|equals?\s+to|the\s+answer))?\Z|(?:!|\\neq?|~~)\Z"
 )
 _WITHDRAWN = re.compile(
     r"[\s$*.)\]}\\]*(?:[?？]|~~|\((?:this\s+is\s+|that['’]?s\s+)?(?:wrong|incorrect|false|not\s+(?:correct|right"

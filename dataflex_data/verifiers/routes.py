@@ -8,11 +8,13 @@ names are known here too, for rows that others wrote.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.registry import Registry
+from dataflex_data.core.text import excerpt
 from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers import choice, logic, math, reasoning_gym
 
@@ -118,6 +120,7 @@ def verify(
     Raises:
         UnknownNameError: No such route.
         MissingExtraError: ``symbolic`` without the extra of that name.
+        InputDataError: For multiple choice, ``options`` is no list of texts.
     """
     kind = _kinds.get(data_source) or _looked_up(data_source)
     if kind == "math":
@@ -206,4 +209,26 @@ def _looked_up(data_source: str) -> Kind:
 
 def _options(extra_info: Mapping[str, Any] | None) -> tuple[str, ...]:
     options = None if extra_info is None else extra_info.get("options")
-    return () if options is None else tuple(map(str, options))
+    if options is None:
+        return ()
+    if type(options) not in _LISTS and (
+        isinstance(options, str | bytes | Mapping) or not isinstance(options, Iterable)
+    ):
+        raise _bad_options(options, extra_info)
+    try:
+        texts = tuple(options)
+        "".join(texts)  # the cheapest look at every type
+    except TypeError:
+        raise _bad_options(options, extra_info) from None
+    return texts
+
+
+_LISTS = (list, tuple)  # asked first: nearly all are, and the general look costs much more
+
+
+def _bad_options(options: object, extra_info: Mapping[str, Any] | None) -> InputDataError:
+    row = (extra_info or {}).get("row_id") or (extra_info or {}).get("index")
+    return InputDataError(
+        f"`extra_info.options`{f' of row {row!r}' if row not in (None, '') else ''} must be a list "
+        f"of texts in letter order, got {excerpt(repr(options))}"
+    )

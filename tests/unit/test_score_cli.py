@@ -13,7 +13,7 @@ import pytest
 
 from dataflex_data.cli.main import main
 from dataflex_data.core.schema import Row, rows_to_table
-from dataflex_data.verifiers.scoring import read_responses, score_responses, solve_rates
+from dataflex_data.verifiers.scoring import Response, read_responses, score_responses, solve_rates
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -136,7 +136,7 @@ def test_no_record_with_a_row_is_an_error(run: Run, corpus: Path, tmp_path: Path
     responses = _write(tmp_path / "r.jsonl", [{"row_id": "elsewhere", "response": "x"}])
     code, out, err = run("score", responses, "--corpus", corpus)
     assert (code, out) == (2, "")
-    assert "none of its 1 records belongs to a row" in err
+    assert "none of its 1 record can be scored: 1 belong to no row" in err
     assert "elsewhere" in err
 
 
@@ -144,7 +144,25 @@ def test_no_record_with_a_row_is_an_error(run: Run, corpus: Path, tmp_path: Path
     ("record", "message"),
     [
         ({"response": "x"}, "record 1: needs `row_id` or `prompt_sha256`"),
-        ({"row_id": "row0"}, "record 1: `response` must be a text or a list of texts, got 'None'"),
+        ({"row_id": "row0"}, "record 1: has no `response` (keys: row_id)"),
+        (
+            {"row_id": "row0", "responses": "x"},
+            "record 1: has no `response`; is it what stands in 'responses'? (keys: row_id, ",
+        ),
+        (
+            {"rowid": "row0", "response": "x"},
+            "needs `row_id` or `prompt_sha256`; is it what stands in 'rowid'?",
+        ),
+        ({"row_id": "row0", "response": None}, "record 1: `response` must be a text"),
+        ({"row_id": 3, "response": "x"}, "record 1: `row_id` must be a text, got '3'"),
+        (
+            {"row_id": "row0", "extra_info": {"row_id": "row1"}, "response": "x"},
+            "record 1: `row_id` is 'row0' and, in extra_info, 'row1'",
+        ),
+        (
+            {"row_id": "row0", "prompt_sha256": "abc", "response": "x"},
+            "record 1: its `row_id` 'row0' and its `prompt_sha256` 'abc' do not belong to the same",
+        ),
         ({"row_id": "row0", "response": [1]}, "record 1: `response` must be a text"),
     ],
 )
@@ -174,14 +192,14 @@ def test_one_verdict_per_response(run: Run, corpus: Path, tmp_path: Path, suffix
 def test_a_shared_prompt_with_two_golds_is_ambiguous() -> None:
     twin = _row(0, "dataflex/gsm8k", "73", "math").to_record(0, "train")
     rows = [*(row.to_record(at, "train") for at, row in enumerate(ROWS)), twin]
-    joined = score_responses([(1, "row_id", "row0", ["\\boxed{72}"])], rows)
+    joined = score_responses([Response(1, {"row_id": "row0"}, ("\\boxed{72}",))], rows)
     assert joined.ambiguous == {"row0": 1}
     assert solve_rates(joined.scored) == []
 
 
 def test_reading_keeps_the_order(tmp_path: Path) -> None:
     path = _write(tmp_path / "r.jsonl", RESPONSES)
-    assert [key for _, _, key, _ in read_responses(path)] == ["row0", "row1", "row2"]
+    assert [found.keys["row_id"] for found in read_responses(path)] == ["row0", "row1", "row2"]
 
 
 def test_explaining_one_verdict(run: Run) -> None:
@@ -210,6 +228,9 @@ def test_explaining_with_options_as_json(run: Run) -> None:
     assert (found["score"], found["extracted"], found["step"]) == (1.0, "B", "box")
 
 
+EXPLAIN = ["--explain", "--gold", "1", "--response", "x", "--route"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -219,6 +240,13 @@ def test_explaining_with_options_as_json(run: Run) -> None:
         (["r.jsonl", "--corpus", "c", "--gold", "3"], "--gold needs --explain"),
         (["r.jsonl", "--corpus", "c", "--out", "x.csv"], "--out must end in .parquet or .jsonl"),
         (["r.jsonl", "--corpus", "/nowhere"], "not a built corpus"),
+        (["r.jsonl", "--corpus", "c", "--force"], "--force needs --out"),
+        ([*EXPLAIN, "dataflex/math", "--force"], "--force does not go with --explain"),
+        (
+            [*EXPLAIN, "dataflex/math", "--options", "x"],
+            "--options has no effect on the math route",
+        ),
+        ([*EXPLAIN, "dataflex/choice", "--symbolic"], "--symbolic has no effect on the choice"),
     ],
 )
 def test_usage_errors(run: Run, arguments: list[str], message: str) -> None:
@@ -226,6 +254,62 @@ def test_usage_errors(run: Run, arguments: list[str], message: str) -> None:
     assert code == 2
     assert message in err
     assert "Traceback" not in err
+
+
+def test_records_without_responses_are_counted(run: Run, corpus: Path, tmp_path: Path) -> None:
+    responses = _write(tmp_path / "r.jsonl", [RESPONSES[0], {"row_id": "row1", "response": []}])
+    code, out, err = run("score", responses, "--corpus", corpus, "--json")
+    found = json.loads(out)
+    assert (code, found["empty"], found["rows_without_responses"]) == (1, 1, 2)
+    assert "1 record: hold no response, for example row1" in err
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([{"row_id": "row1", "response": []}], "`response` is an empty list"),
+        ([], "is empty (0 bytes)"),
+    ],
+)
+def test_a_file_without_responses(
+    run: Run, corpus: Path, tmp_path: Path, records: list[Mapping[str, Any]], message: str
+) -> None:
+    code, _, err = run("score", _write(tmp_path / "r.jsonl", records), "--corpus", corpus)
+    assert code == 2
+    assert message in err
+
+
+def test_a_parquet_without_rows(run: Run, corpus: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "r.parquet"
+    schema = pa.schema([("row_id", pa.string()), ("response", pa.string())])
+    pq.write_table(schema.empty_table(), empty)
+    code, _, err = run("score", empty, "--corpus", corpus)
+    assert code == 2
+    assert "it holds no records" in err
+
+
+def test_what_was_written_and_what_is_missing_is_told(
+    run: Run, corpus: Path, tmp_path: Path
+) -> None:
+    out_file = tmp_path / "verdicts.jsonl"
+    responses = _write(tmp_path / "r.jsonl", RESPONSES[:2])
+    code, _, err = run("score", responses, "--corpus", corpus, "--out", out_file)
+    assert code == 0
+    assert f"wrote 8 verdicts to {out_file}" in err
+    assert "1 row of the corpus without a response" in err
+
+
+def test_both_keys_of_one_row(run: Run, corpus: Path, tmp_path: Path) -> None:
+    from dataflex_data.core.schema import prompt_sha256
+
+    record = {
+        "row_id": "row1",
+        "prompt_sha256": prompt_sha256(["question 1?"]),
+        "response": "\\boxed{5}",
+    }
+    code, out, _ = run("score", _write(tmp_path / "r.jsonl", [record]), "--corpus", corpus)
+    assert code == 0
+    assert "1 of 1 responses are right" in out
 
 
 def test_the_routes(run: Run) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, TypedDict
 
 from dataflex_data.core.errors import ConfigError, InputDataError, UnknownNameError, did_you_mean
@@ -28,6 +29,7 @@ _VERL_KEYWORDS = {
     "memory_limit_mb",
 }
 _OPTIONS = ("symbolic",)
+_OURS = "dataflex/"
 
 
 class Reward(TypedDict):
@@ -56,12 +58,18 @@ def compute_score(
         **kwargs: ``symbolic`` (bool), and what verl itself adds.
 
     Raises:
-        UnknownNameError: No such route; names the row's source, near matches and all routes.
-        InputDataError: The response or gold is not text.
+        UnknownNameError: No such route; names the row's source and near matches.
+        InputDataError: The response or gold is not text, the gold is empty, or ``extra_info`` or
+            its ``options`` have another shape than a row's.
         ConfigError: A keyword that is neither ours nor verl's.
         MissingExtraError: ``symbolic`` without the extra of that name.
     """
     use_symbolic = _symbolic_wanted(kwargs)
+    if extra_info is not None and not isinstance(extra_info, Mapping):
+        raise InputDataError(
+            f"`extra_info` of a row of route {data_source!r} is {type(extra_info).__name__} "
+            f"({excerpt(repr(extra_info))}), not a mapping"
+        )
     gold = _gold(ground_truth, data_source, extra_info)
     if not isinstance(solution_str, str):
         raise InputDataError(
@@ -71,8 +79,7 @@ def compute_score(
     if data_source not in routes.ROUTES:
         raise UnknownNameError(
             f"`data_source` {data_source!r} is no verifier route{_row(extra_info)}"
-            f"{did_you_mean(str(data_source), routes.ROUTES.names())} "
-            f"(known: {', '.join(routes.ROUTES.names())}; see `dfdata routes`)"
+            f"{did_you_mean(str(data_source), routes.ROUTES.names())}{_families()}"
         )
     verdict = routes.verify(str(data_source), solution_str, gold, extra_info, symbolic=use_symbolic)
     return {"score": verdict.score, "acc": verdict.score, "pred": verdict.parsed}
@@ -114,8 +121,7 @@ def compute_score_batch(
         "data_sources": len(data_sources),
         "solution_strs": count,
         "ground_truths": len(ground_truths),
-        "extra_infos": len(extras),
-    }
+    } | ({} if extra_infos is None else {"extra_infos": len(extra_infos)})
     if len(set(lengths.values())) > 1:
         raise InputDataError(f"a batch's columns differ in length: {lengths}")
     return [
@@ -146,12 +152,27 @@ def _symbolic_wanted(kwargs: Mapping[str, Any]) -> bool:
 
 def _gold(ground_truth: object, data_source: object, extra_info: Mapping[str, Any] | None) -> str:
     if isinstance(ground_truth, str):
-        return ground_truth
-    if isinstance(ground_truth, int) and not isinstance(ground_truth, bool):
-        return str(ground_truth)
+        if ground_truth and not ground_truth.isspace():
+            return ground_truth
+        raise InputDataError(
+            f"`reward_model.ground_truth` of a row of route {data_source!r}{_row(extra_info)} is "
+            "empty, so nothing can equal it"
+        )
+    if not isinstance(ground_truth, bool) and isinstance(ground_truth, Integral):
+        return str(int(ground_truth))
     raise InputDataError(
         f"`reward_model.ground_truth` of a row of route {data_source!r}{_row(extra_info)} is "
         f"{type(ground_truth).__name__} ({excerpt(repr(ground_truth))}), not text"
+    )
+
+
+def _families() -> str:
+    """Return the known routes, ours without their common prefix."""
+    names = routes.ROUTES.names()
+    ours = [name.removeprefix(_OURS) for name in names if name.startswith(_OURS)]
+    return (
+        f" (known: {_OURS}... with {', '.join(ours)}; and {len(names) - len(ours)} public names, "
+        "see `dfdata routes`)"
     )
 
 
@@ -160,6 +181,6 @@ def _row(extra_info: Mapping[str, Any] | None) -> str:
     known = [
         f"{key} {extra_info[key]!r}"
         for key in ("source", "row_id", "index")
-        if extra_info and extra_info.get(key) not in (None, "")
+        if isinstance(extra_info, Mapping) and extra_info.get(key) not in (None, "")
     ]
     return f" ({', '.join(known)})" if known else ""
