@@ -43,6 +43,11 @@ def dashboard(
     found = find(folders)
     for problem in found.unusable:
         note(f"note: not shown: {problem}")
+    for problem in found.damaged:
+        note(f"note: not whole: {problem}")
+    for label, outcome in found.verifications:
+        if found.is_stale(outcome):
+            note(f"note: verification {label} is not about these files: they have changed since")
     if found.is_empty:
         raise InputDataError(
             f"{', '.join(map(str, folders))}: no corpus, verification, audit, ledger or evaluation "
@@ -60,15 +65,19 @@ def dashboard(
     with replace_file(target) as partial:
         # A name in a JSON file may hold half of a surrogate pair, which UTF-8 cannot.
         partial.write_bytes(page.encode("utf-8", "backslashreplace"))
-    kinds: dict[str, Sized] = {
-        "corpora": found.corpora,
-        "verifications": found.verifications,
-        "audits": found.audits,
-        "ledgers": found.ledgers,
-        "evaluations": found.evaluations,
+    kinds: dict[tuple[str, str], Sized] = {
+        ("corpus", "corpora"): found.corpora,
+        ("verification", "verifications"): found.verifications,
+        ("audit", "audits"): found.audits,
+        ("ledger", "ledgers"): found.ledgers,
+        ("evaluation", "evaluations"): found.evaluations,
     }
-    told = ", ".join(f"{len(held)} {kind}" for kind, held in kinds.items() if held)
+    told = ", ".join(
+        f"{len(held):,} {one if len(held) == 1 else many}"
+        for (one, many), held in kinds.items()
+        if held
+    )
     typer.echo(f"{out}: {told}")
-    lacking = [kind for kind, held in kinds.items() if not held]
+    lacking = [many for (_, many), held in kinds.items() if not held]
     if lacking:
         note(f"note: no {', no '.join(lacking)} found; the page says what makes them")

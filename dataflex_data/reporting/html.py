@@ -177,8 +177,13 @@ th { background: var(--panel); white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 [data-sortable] td { white-space: nowrap; }
 [data-sortable] td.long { white-space: normal; min-width: 14rem; }
+/* The first column says what a row is: it stays while the others scroll below it. */
+[data-sortable] :is(th, td):first-child { position: sticky; left: 0; z-index: 1; }
+[data-sortable] td:first-child { background: var(--ground); border-right: 1px solid var(--line); }
 th button { all: unset; cursor: pointer; font-weight: 600; }
 th button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+th button::after { content: " ↕"; font-size: .7em; color: var(--faint); }
+th button:hover { text-decoration: underline; }
 th[aria-sort=ascending] button::after { content: " ▲"; font-size: .7em; }
 th[aria-sort=descending] button::after { content: " ▼"; font-size: .7em; }
 @media (max-width: 40rem) {
@@ -186,6 +191,7 @@ th[aria-sort=descending] button::after { content: " ▼"; font-size: .7em; }
   h1 { font-size: 1.35rem; }
   th, td { padding: .3rem .45rem; }
   [data-sortable] td.long { min-width: 9rem; }
+  [data-sortable] :is(th, td):first-child { white-space: normal; min-width: 0; max-width: 9rem; }
   figure { overflow-x: auto; }
   figure img { max-width: none; width: 42rem; }
 }

@@ -22,7 +22,7 @@ from dataflex_data.pipeline import build
 from dataflex_data.reporting.dashboard import files
 from tests.browser import look
 from tests.conftest import Cli
-from tests.evaluation_factory import made_runs, write_contract, write_runs
+from tests.evaluation_factory import contract_with, made_runs, write_contract, write_runs
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)>&\"'"
 RECIPE: dict[str, Any] = {
@@ -112,7 +112,7 @@ def test_all_four_stand_on_one_page_that_loads_nothing(page: Path) -> None:
         "Corpus little",
         "Audit little_audit",
         "Runs",
-        "Evaluation evaluation",
+        "Evaluation",
     ]
     assert not re.search(r"https?:", text)
     assert not re.search(r"""(?:src|href)=["'](?!#|data:)""", text)
@@ -232,6 +232,10 @@ FAULTS = {
         _write("runs/policy/ledger.jsonl", LEDGER + ',"run":{}}\n{"step":0}\nhm\n'),
         "line 3: is not JSON",
     ),
+    "ledger that is garbled from its first byte": (
+        lambda root: (root / "runs/policy/ledger.jsonl").write_bytes(b'\xff\xfe{"a"') and None,
+        "runs/policy/ledger.jsonl: its first line is not JSON; if this is a ledger, it is damaged",
+    ),
     "ledger of no run": (
         _write("runs/policy/ledger.jsonl", LEDGER + '}\n{"step":0}\n'),
         "does not say what run it is",
@@ -274,6 +278,100 @@ def test_parquet_that_is_not_the_manifests_is_named(
     text = (tmp_path / "page.html").read_text()
     assert "train.parquet: is not the file that the manifest names" in text
     assert "<pre class='row'>" not in text
+
+
+def test_a_verification_of_files_that_changed_since_is_not_green(
+    everything: Path, tmp_path: Path, cli: Cli
+) -> None:
+    root = tmp_path / "work"
+    shutil.copytree(everything, root)
+    (root / "little" / "validation.parquet").write_bytes(b"PAR1")
+    result = cli("dashboard", root, "--out", tmp_path / "page.html")
+    assert result.code == 0
+    assert "validation.parquet: is not the file that the manifest names" in result.err
+    assert "verification little_verified is not about these files" in result.err
+    text = (tmp_path / "page.html").read_text()
+    assert "every check holds" not in text
+    assert "little_verified: not about these files: validation.parquet is not as" in text
+    assert ">of files that have changed since</td>" in text
+    assert "It audited little, whose files have changed since." in text
+
+
+@pytest.mark.parametrize(
+    "name", ["little_audit/findings.parquet", "evaluation/report.html", "little/validation.parquet"]
+)
+def test_a_file_that_a_manifest_names_and_is_gone_is_told(
+    everything: Path, tmp_path: Path, cli: Cli, name: str
+) -> None:
+    root = tmp_path / "work"
+    shutil.copytree(everything, root)
+    (root / name).unlink()
+    result = cli("dashboard", root, "--out", tmp_path / "page.html")
+    assert result.code == 0
+    words = f"{name}: is missing, though manifest.json names it"
+    assert f"not whole: {root}/{words}" in " ".join(result.err.split())
+    assert words in (tmp_path / "page.html").read_text()
+
+
+def test_a_ledger_of_a_simulation_that_is_gone_is_told(tmp_path: Path, cli: Cli) -> None:
+    out = tmp_path / "sim"
+    done = cli(
+        "simulate", "--mixer", "static", "--mixer", "reward_gap", "--steps", 20, "--out", out
+    )
+    assert done.code == 0, done.err
+    (out / "static.jsonl").unlink()
+    result = cli("dashboard", out, "--out", tmp_path / "page.html")
+    assert "static.jsonl: is missing, though manifest.json names it" in result.err
+
+
+def test_a_folder_given_twice_is_shown_once(everything: Path, tmp_path: Path, cli: Cli) -> None:
+    root = tmp_path / "work"
+    shutil.copytree(everything, root)
+    little, verified = root / "little", root / "little_verified"
+    link = tmp_path / "link"
+    link.symlink_to(little)
+    twice = [little, little, link, verified, root / "little" / ".." / "little_verified"]
+    result = cli("dashboard", *twice, "--out", tmp_path / "page.html")
+    assert "1 corpus, 1 verification\n" in result.out
+    result = cli("dashboard", root, root, root / "runs", "--out", tmp_path / "page.html")
+    assert result.code == 0, result.err
+    told = "1 corpus, 1 verification, 1 audit, 2 ledgers, 1 evaluation\n"
+    assert told in result.out
+
+
+def test_the_evaluations_words_and_numbers_are_those_of_its_report(
+    tmp_path: Path, cli: Cli
+) -> None:
+    """One statistic and one sentence: the dashboard read 5.09 where the report read 4.96."""
+    # Few seeds and much noise: most comparisons of the made-up runs stay open, an even number.
+    contract = write_contract(tmp_path / "contract.yaml", contract_with(meaningful_effect=0.05))
+    runs = write_runs(tmp_path / "runs.csv", made_runs())
+    evaluate(runs, contract, tmp_path / "evaluation", exploratory=True, plots=False)
+    comparisons = json.loads((tmp_path / "evaluation" / "results.json").read_text())["comparisons"]
+    open_ = sorted(
+        one["tests"]["minimal_detectable_effect"]
+        for one in comparisons
+        if one["verdict"] == "inconclusive"
+    )
+    # Of an even number the median lies between the middle two.
+    assert len(open_) == 4
+    median = (open_[1] + open_[2]) / 2
+    assert cli("dashboard", tmp_path, "--out", tmp_path / "page.html").code == 0
+    sentence = re.compile(
+        r"the median inconclusive comparison could have shown, with .*? power, a difference of "
+        r"([\d.]+)[^;]* or more; the effect that matters was set at ([\d.]+\d)"
+    )
+    report = sentence.search((tmp_path / "evaluation" / "report.html").read_text())
+    shown = sentence.search((tmp_path / "page.html").read_text())
+    assert report is not None
+    assert shown is not None
+    assert shown.groups() == report.groups()
+    assert float(shown[1]) == pytest.approx(median, abs=0.0051)
+
+
+def test_an_evaluation_is_no_success_or_failure_by_color(page: Path) -> None:
+    section = page.read_text().split("<h2>Evaluation</h2>")[1]
+    assert not re.search(r"headline[^\"]*good", section)
 
 
 def test_texts_and_names_from_data_are_escaped(tmp_path: Path, cli: Cli) -> None:

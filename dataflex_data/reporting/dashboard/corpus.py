@@ -8,7 +8,7 @@ from html import escape
 
 from dataflex_data.reporting.dashboard.files import Corpus, Found
 from dataflex_data.reporting.dashboard.models import AuditSummary, Verification
-from dataflex_data.reporting.dashboard.parts import details, listed, note
+from dataflex_data.reporting.dashboard.parts import damage_html, details, listed, note
 from dataflex_data.reporting.dashboard.rows import read_rows
 from dataflex_data.reporting.html import html_table
 from dataflex_data.reporting.svg import bar_chart
@@ -17,7 +17,7 @@ from dataflex_data.reporting.svg import bar_chart
 def corpus_html(corpus: Corpus, found: Found, *, sample_rows: int) -> str:
     """Return a corpus: rows, sources, self-check, difficulty, some of its rows."""
     manifest = corpus.manifest
-    parts = [f"<p>{escape(manifest.description)}</p>"]
+    parts = [f"<p>{escape(manifest.description)}</p>", damage_html(corpus.damage)]
     non_commercial = sorted(name for name, s in manifest.sources.items() if "-NC" in s.license)
     if non_commercial:
         told = f"Non-commercial: rows of {', '.join(non_commercial)} may not be used commercially."
@@ -73,6 +73,14 @@ def corpus_html(corpus: Corpus, found: Found, *, sample_rows: int) -> str:
         for name, counts in held.items()
     ]
     parts.append("<h3>Difficulty and answers</h3>")
+    if charts:
+        parts.append(
+            note(
+                "Difficulty is what each source says of its records, on a scale of its own: the "
+                "level of a computed problem, the branchings of a knights-and-knaves puzzle's "
+                "solver, the steps of a worked solution. Numbers of two sources are not comparable."
+            )
+        )
     if view.without_difficulty:
         parts.append(
             note(f"No difficulty is known for rows of {', '.join(view.without_difficulty)}.")
@@ -123,6 +131,14 @@ def _selfcheck(corpus: Corpus, verifications: Sequence[tuple[str, Verification]]
         return f"{head}{note('No verification of this very corpus is here.')}"
     parts = [head]
     for label, outcome in mine:
+        if corpus.damage:
+            told = (
+                f"{label}: not about these files: {', '.join(corpus.damage)} "
+                f"{'is' if len(corpus.damage) == 1 else 'are'} not as verified"
+            )
+            again = note(f"Verify again: dfdata verify {corpus.folder} --out DIR")
+            parts.append(f'<p class="bad"><b>{escape(told)}.</b></p>{again}')
+            continue
         state, told = ("good", "every check holds") if outcome.ok else ("bad", "there are problems")
         parts.append(f'<p class="{state}"><b>{escape(label)}: {told}.</b></p>')
         parts.append(
@@ -155,21 +171,25 @@ def _decontamination(corpus: Corpus) -> str:
     return f"<p>{escape(told)}</p>"
 
 
-def audit_html(audit: AuditSummary, headline: str, corpora: Sequence[Corpus]) -> str:
+def audit_html(
+    audit: AuditSummary, headline: str, corpora: Sequence[Corpus], damage: Mapping[str, str]
+) -> str:
     """Return an audit: its verdict, what it is of, each benchmark, and what it finds of plants."""
     state = "bad" if audit.flagged_rows else "warn" if audit.missing_benchmarks else "good"
     of = [
-        corpus.label
+        corpus
         for corpus in corpora
         if audit.corpus.files
         and set(audit.corpus.files.values())
         <= {entry.sha256 for entry in corpus.manifest.files.values()}
     ]
-    tied = (
-        f"It audited the very files of {', '.join(of)}."
-        if of
-        else f"It audited {audit.corpus.name}, whose files are no corpus shown here."
-    )
+    same = [corpus.label for corpus in of if not corpus.damage]
+    changed = [corpus.label for corpus in of if corpus.damage]
+    tied = f"It audited {audit.corpus.name}, whose files are no corpus shown here."
+    if same:
+        tied = f"It audited the very files of {', '.join(same)}."
+    elif changed:
+        tied = f"It audited {', '.join(changed)}, whose files have changed since."
     columns_ = ["benchmark", "items", "rows flagged", "items hit", "near pairs"]
     columns_ += ["best containment", "nearest row", "nearest item", "texts"]
     table: list[list[object]] = [
@@ -204,7 +224,8 @@ def audit_html(audit: AuditSummary, headline: str, corpora: Sequence[Corpus]) ->
         ],
     )
     return (
-        f'<p class="headline {state}">{escape(headline)}</p><p>{escape(tied)}</p>{claims}'
+        f'<p class="headline {state}">{escape(headline)}</p><p>{escape(tied)}</p>'
+        f"{damage_html(damage)}{claims}"
         f"<h3>Per benchmark</h3>{html_table(columns_, table)}"
         f"<h3>Planted leaks that this audit found</h3>{recall}"
         f"{note(f'Rule: {audit.rule_in_words}.')}"

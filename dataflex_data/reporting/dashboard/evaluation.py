@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+import numpy as np
+
 from dataflex_data.reporting.dashboard.models import Comparison, EvaluationResults
 from dataflex_data.reporting.dashboard.parts import details, known, note
 from dataflex_data.reporting.html import Html, html_table
@@ -21,23 +23,26 @@ def evaluation_html(results: EvaluationResults) -> str:
         f"{count} {verdict}" for verdict, count in sorted(results.summary.verdicts.items())
     )
     locked = results.status == "locked"
-    state = "good" if locked else "warn"
+    state = "" if locked else " warn"
     parts = [
-        f'<p class="headline {state}">{plural(results.summary.comparisons, "comparison")} under '
+        f'<p class="headline{state}">{plural(results.summary.comparisons, "comparison")} under '
         f"contract {escape(results.contract.name)}: {escape(told or 'none')}.</p>"
     ]
     if not locked:
         parts.append(f'<div class="banner">{escape(results.status)}</div>')
-    open_ = sorted(
-        one.tests.minimal_detectable_effect
+    open_ = [
+        effect
         for one in results.comparisons
-        if one.verdict == "inconclusive" and one.tests and one.tests.minimal_detectable_effect
-    )
+        if one.verdict == "inconclusive"
+        and one.tests
+        and (effect := known(one.tests.minimal_detectable_effect)) is not None
+    ]
     if open_:
         parts.append(
-            f"<p>Inconclusive does not mean without effect: half of these comparisons could not "
-            f"have shown a difference below {_points(results, open_[len(open_) // 2])}; "
-            f"the effect that matters was set at {results.meaningful_effect:g}.</p>"
+            "<p>Inconclusive does not mean without effect: the median inconclusive comparison "
+            "could have shown, with the contract's power, a difference of "
+            f"{_points(results, float(np.median(open_)))} or more; the effect that matters was "
+            f"set at {results.meaningful_effect:g}.</p>"
         )
     parts += [_forest(results), _sensitivity(results)]
     if results.process:

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from dataflex_data.core.config import parse_config
 from dataflex_data.core.errors import DataflexError, InputDataError
 from dataflex_data.core.ledger import LEDGER_KIND, LedgerRows, read_ledger
-from dataflex_data.core.parquet import MANIFEST_NAME
+from dataflex_data.core.parquet import MANIFEST_NAME, file_sha256
 from dataflex_data.reporting.dashboard.models import (
     AuditSummary,
     CorpusManifest,
@@ -36,6 +36,7 @@ OTHER_KINDS = {
     "duplicate_audit": "near-duplicates",
     "dataflex_data/simulation": "simulation (its ledgers are shown as runs)",
 }
+_SHOWN_KINDS = ("corpus", "verification", "contamination_audit", "evaluation")
 # What each file's version key says; reporting may not ask those who write them, a test does.
 VERSIONS = {"manifest_version": 1, "verification_version": 1, "summary_version": 1, "schema": 1}
 _FIRST_LINE = 1 << 16
@@ -46,11 +47,19 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A corpus folder."""
+    """A corpus folder.
+
+    Attributes:
+        label: How the page calls it.
+        folder: Where it lies.
+        manifest: What its manifest says.
+        damage: What is wrong with its files, by name.
+    """
 
     label: str
     folder: Path
     manifest: CorpusManifest
+    damage: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,7 @@ class Found:
         evaluations: ``(label, results)``.
         others: ``(label, kind)`` of folders of ours that have a page of their own.
         unusable: One sentence per file that could not be used.
+        damage: What is wrong with the files that a folder's manifest names, by folder and name.
         not_ledgers: How many ``.jsonl`` files are something else.
         is_cut: Whether there was more than `MOST_ENTRIES` to look at.
     """
@@ -76,6 +86,7 @@ class Found:
     evaluations: list[tuple[str, EvaluationResults]] = field(default_factory=list)
     others: list[tuple[str, str]] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)
+    damage: dict[Path, dict[str, str]] = field(default_factory=dict)
     not_ledgers: int = 0
     is_cut: bool = False
 
@@ -85,26 +96,50 @@ class Found:
         shown = (self.corpora, self.verifications, self.audits, self.ledgers, self.evaluations)
         return not any(shown)
 
+    @property
+    def damaged(self) -> list[str]:
+        """One sentence for each file that is not as its folder's manifest says."""
+        return [
+            f"{folder / name}: {problem}"
+            for folder, problems in self.damage.items()
+            for name, problem in problems.items()
+        ]
+
+    def is_stale(self, outcome: Verification) -> bool:
+        """Whether a verification is of a corpus here whose files have changed since."""
+        return any(
+            corpus.damage and corpus.manifest.manifest_sha256 == outcome.corpus.manifest_sha256
+            for corpus in self.corpora
+        )
+
 
 def find(folders: Sequence[Path]) -> Found:
     """Return what lies in the folders and in those below, to a depth of `DEEPEST`.
 
-    Hidden folders and links to folders are passed over.
+    Hidden folders and links to folders are passed over. A folder that is given twice, or lies in
+    another one that is given, is shown once.
 
     Raises:
         InputDataError: A folder does not exist.
     """
     found = Found()
-    not_ledgers, seen = 0, 0
+    not_ledgers = 0
+    roots: dict[Path, Path] = {}
+    seen: set[Path] = set()
     for folder in folders:
         root = Path(folder).expanduser()
         if not root.is_dir():
             raise InputDataError(f"{root}: {'is no folder' if root.exists() else 'no such folder'}")
+        roots.setdefault(root.resolve(), root)
+    for root in roots.values():
         for path in _files(root):
-            seen += 1
-            if seen > MOST_ENTRIES:
+            real = path.resolve()
+            if real in seen:
+                continue
+            seen.add(real)
+            if len(seen) > MOST_ENTRIES:
                 return _with(found, not_ledgers, is_cut=True)
-            label = _label(root, path, alone=len(folders) == 1)
+            label = _label(root, path, alone=len(roots) == 1)
             try:
                 if path.name == MANIFEST_NAME:
                     _take_folder(found, label, path)
@@ -118,7 +153,7 @@ def find(folders: Sequence[Path]) -> Found:
 def _with(found: Found, not_ledgers: int, *, is_cut: bool) -> Found:
     return Found(
         *(found.corpora, found.verifications, found.audits, found.ledgers, found.evaluations),
-        *(found.others, list(dict.fromkeys(found.unusable)), not_ledgers, is_cut),
+        *(found.others, list(dict.fromkeys(found.unusable)), found.damage, not_ledgers, is_cut),
     )
 
 
@@ -144,9 +179,13 @@ def _take_folder(found: Found, label: str, path: Path) -> None:
     data = _read_json(path)
     kind = data.get("kind")
     folder = path.parent
+    if isinstance(kind, str) and (kind in _SHOWN_KINDS or kind in OTHER_KINDS):
+        damage = _damage(folder, data.get("files"))
+        if damage:
+            found.damage[folder] = damage
     if kind == "corpus":
         manifest = _checked(CorpusManifest, data, path, "manifest_version")
-        found.corpora.append(Corpus(label, folder, manifest))
+        found.corpora.append(Corpus(label, folder, manifest, found.damage.get(folder, {})))
     elif kind == "verification":
         where = folder / "verification.json"
         outcome = _checked(Verification, _read_json(where), where, "verification_version")
@@ -167,6 +206,21 @@ def _take_folder(found: Found, label: str, path: Path) -> None:
         )
 
 
+def _damage(folder: Path, files: object) -> dict[str, str]:
+    """Return what is wrong with the files that a manifest names, by name."""
+    found: dict[str, str] = {}
+    for name, entry in sorted(files.items()) if isinstance(files, dict) else ():
+        path = folder / name
+        try:
+            if not path.is_file():
+                found[name] = f"is missing, though {MANIFEST_NAME} names it"
+            elif isinstance(entry, dict) and file_sha256(path) != entry.get("sha256"):
+                found[name] = "is not the file that the manifest names"
+        except OSError as error:
+            found[name] = f"cannot be read ({error.strerror})"
+    return found
+
+
 def _take_ledger(found: Found, path: Path) -> bool:
     """Add the ledger at ``path``; return whether it is one."""
     if path.stem.endswith(".superseded"):
@@ -177,6 +231,10 @@ def _take_ledger(found: Found, path: Path) -> bool:
     except OSError as error:
         raise InputDataError(f"{path}: cannot be read ({error.strerror})") from None
     if LEDGER_KIND.encode() not in first:
+        if len(first) < _FIRST_LINE and not _is_json(first):
+            raise InputDataError(
+                f"{path}: its first line is not JSON; if this is a ledger, it is damaged"
+            )
         return False
     ledger = read_ledger(path)
     if not ledger.rows:
@@ -185,6 +243,14 @@ def _take_ledger(found: Found, path: Path) -> bool:
     if infinite := [name for name, values in figures.items() if np.isinf(values).any()]:
         raise InputDataError(f"{path}: column {infinite[0]!r} holds a number that is not finite")
     found.ledgers.append(ledger)
+    return True
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
     return True
 
 

@@ -23,6 +23,7 @@ Headline = Callable[[AuditSummary], str]
 
 _STYLE = f"""<style>{CHART_STYLE}
 .headline {{ font-size: 1.08rem; border-left: 4px solid; padding: .4rem .9rem; }}
+.headline {{ border-color: var(--line); }}
 .headline.bad {{ border-color: var(--bad); }} .headline.good {{ border-color: var(--good); }}
 .headline.warn {{ border-color: var(--warn); }}
 details {{ margin: .6rem 0; }} summary {{ cursor: pointer; font-weight: 600; }}
@@ -49,20 +50,33 @@ def render_dashboard(
     sections = [
         Section("What is here", _STYLE + _overview(found)),
         *(
-            Section(f"Corpus {corpus.label}", corpus_html(corpus, found, sample_rows=sample_rows))
+            Section(
+                _heading("Corpus", corpus.label),
+                corpus_html(corpus, found, sample_rows=sample_rows),
+            )
             for corpus in found.corpora
         ),
         *(
-            Section(f"Audit {label}", audit_html(audit, audit_headline(audit), found.corpora))
-            for label, _, audit in found.audits
+            Section(
+                _heading("Audit", label),
+                audit_html(
+                    *(audit, audit_headline(audit), found.corpora), found.damage.get(folder, {})
+                ),
+            )
+            for label, folder, audit in found.audits
         ),
         *([Section("Runs", runs_html(labelled(found.ledgers)))] if found.ledgers else []),
         *(
-            Section(f"Evaluation {label}", evaluation_html(results))
+            Section(_heading("Evaluation", label), evaluation_html(results))
             for label, results in found.evaluations
         ),
     ]
     return render_page(title, sections, subtitle=f"dataflex-data {__version__}")
+
+
+def _heading(kind: str, label: str) -> str:
+    """Return ``Audit three``, and ``Audit`` alone where the folder is called just that."""
+    return kind if kind.casefold().startswith(label.casefold()) else f"{kind} {label}"
 
 
 def _overview(found: Found) -> str:
@@ -71,7 +85,15 @@ def _overview(found: Found) -> str:
         for corpus in found.corpora
     ]
     lines += [
-        ["verification", label, "every check holds" if outcome.ok else "problems found"]
+        [
+            "verification",
+            label,
+            "of files that have changed since"
+            if found.is_stale(outcome)
+            else "every check holds"
+            if outcome.ok
+            else "problems found",
+        ]
         for label, outcome in found.verifications
     ]
     lines += [
@@ -91,6 +113,9 @@ def _overview(found: Found) -> str:
     if found.unusable:
         problems = listed([escape(problem) for problem in found.unusable])
         parts.append(f'<div class="banner"><p><b>Cannot be used:</b></p>{problems}</div>')
+    if found.damaged:
+        problems = listed([escape(problem) for problem in found.damaged])
+        parts.append(f'<div class="banner"><p><b>Not whole:</b></p>{problems}</div>')
     also = [f"{escape(label)}: {escape(kind)}" for label, kind in found.others]
     if found.not_ledgers:
         also.append(f"{found.not_ledgers:,} .jsonl files that are no ledgers")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 
@@ -20,6 +20,13 @@ def details(title: str, body: str) -> str:
 def note(text: str) -> str:
     """Return a plain text as a remark."""
     return f'<p class="note">{escape(text)}</p>'
+
+
+def damage_html(damage: Mapping[str, str]) -> str:
+    """Return what is wrong with files of a folder, ``""`` where nothing is."""
+    return "".join(
+        f'<p class="bad">{escape(name)}: {escape(problem)}.</p>' for name, problem in damage.items()
+    )
 
 
 def known(value: float | None) -> float | None:
