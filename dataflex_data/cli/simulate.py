@@ -101,6 +101,7 @@ def simulate(
                 "simulate", [f"{name} has no effect with --log; drop {name}" for name in unused]
             )
     specs = _specs(mixer or ["static", "reward_gap", "dump_ucb", "tscl"])
+    _check_acts_on_results(specs, warmup_steps, update_every)
     check_output_folder(out, force=force)
     reports, names = read_log(log) if log is not None else ([], [])
     n_steps = min(steps or len(reports), len(reports)) if log is not None else steps or 300
@@ -153,10 +154,11 @@ def simulate(
             terminal.note(f"warning: mixer {t.label}: its proportions never moved in this run")
     rows = summary_rows(trajectories, best) if best is not None else []
     if json:
+        summary = [dict(zip(SUMMARY_KEYS, row, strict=True)) for row in rows]
         terminal.print_json(
             {
                 "out": str(out),
-                "summary": [dict(zip(SUMMARY_KEYS, row, strict=True)) for row in rows],
+                **({"summary": summary} if rows else {}),
                 "proportions": {
                     t.label: dict(zip(names, t.proportions_SD[-1].tolist(), strict=True))
                     for t in drawn
@@ -187,6 +189,30 @@ def _check_time_to_act(specs: Sequence[MixerSpec], steps: int, warmup_steps: int
             [
                 f"a warm-up of {warmup_steps} leaves {', '.join(waiting)} none of the {steps} "
                 "steps to act in; lower --warmup-steps or run longer"
+            ],
+        )
+
+
+def _check_acts_on_results(
+    specs: Sequence[MixerSpec], warmup_steps: int, update_every: int
+) -> None:
+    """Refuse rules for acting on results where no mixer does.
+
+    Raises:
+        ConfigError: One is given.
+    """
+    from dataflex_data.samplers.mixer import MIXERS
+
+    if any(MIXERS.get(spec.name).varies == "by_result" for spec in specs):
+        return
+    given = {"--warmup-steps": warmup_steps, "--update-every": update_every}
+    unused = [name for name, value in given.items() if value != 1]
+    if unused:
+        raise ConfigError(
+            "simulate",
+            [
+                f"{name} has no effect: none of the mixers acts on results; drop {name}"
+                for name in unused
             ],
         )
 

@@ -77,7 +77,12 @@ class DomainIndex:
             InputDataError: No rows, no such column, a row without a domain, or domains that are
                 not those in ``domains``.
         """
+        if not isinstance(content_digest, str):
+            raise InputDataError(f"content_digest must be text, got {content_digest!r:.80}")
+        if isinstance(domains, str):
+            raise InputDataError(f"domains must be a list of names, got the text {domains!r}")
         if isinstance(data, Mapping):
+            _refuse_keys(domain_key, id_key, "a mapping of domains to numbers of rows")
             return _from_ranges(data, domains, content_digest)
         labels, ids, content = _columns(data, domain_key, id_key, bool(content_digest))
         names, sizes, codes = _encode(labels, domain_key)
@@ -182,7 +187,10 @@ def _from_ranges(
         if not isinstance(name, str) or not name.strip():
             raise InputDataError(f"a domain needs a name, got {name!r}")
         if isinstance(size, bool) or not isinstance(size, int | np.integer):
-            raise InputDataError(f"rows of domain {name!r} must be a whole number, got {size!r}")
+            raise InputDataError(
+                f"rows of domain {name!r} must be a whole number, got {_short(size)}: a mapping "
+                "gives the number of rows of each domain"
+            )
         if size < 1:
             raise InputDataError(
                 f"domain {name!r} has {size!r} rows; a domain without rows cannot be sampled: "
@@ -233,6 +241,8 @@ def _columns(
                 names = {file.schema.column(i).path for i in range(len(file.schema))}
                 if domain_key not in names:
                     raise _no_column(str(path), domain_key, sorted(names))
+                if id_key not in names and id_key != ROW_ID:
+                    raise _no_ids(str(path), id_key, sorted(names))
                 wanted = [key for key in (domain_key, id_key) if key in names]
                 table = file.read(columns=wanted)
         except FileNotFoundError:
@@ -245,10 +255,12 @@ def _columns(
     else:
         frame = _as_arrow(data, domain_key, id_key)
         if not isinstance(frame, pa.Table):
+            _refuse_keys(domain_key, id_key, "labels without columns")
             return frame, None, ""
-        labels, ids, content = _column(frame, domain_key), _column(frame, id_key), ""
+        labels = _column(frame, domain_key)
         if labels is None:
             raise _no_column("the data", domain_key, frame.column_names)
+        ids, content = _ids(frame, id_key), ""
     if labels is None:
         raise _no_column("the data", domain_key, [])
     return labels, ids, content
@@ -261,6 +273,10 @@ def _as_arrow(data: DomainLabels, domain_key: str, id_key: str) -> pa.Table | pa
     if isinstance(data, pa.Array):
         return pa.chunked_array([data])
     if library == "polars":
+        if not hasattr(data, "to_arrow"):
+            raise InputDataError(
+                f"domains cannot be read from a polars {type(data).__name__}; collect() it first"
+            )
         frame = data.to_arrow()
         return frame if isinstance(frame, pa.Table) else pa.chunked_array([frame])
     if library == "pandas":
@@ -281,8 +297,15 @@ def _as_arrow(data: DomainLabels, domain_key: str, id_key: str) -> pa.Table | pa
     ):
         try:
             return pa.chunked_array([pa.array(data)])
-        except pa.ArrowException as error:
-            raise InputDataError(f"the domain labels are not all of one type: {error}") from None
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            first = type(data[0])
+            row = next((i for i, label in enumerate(data) if type(label) is not first), None)
+            told = (
+                str(error)
+                if row is None
+                else f"row 0 holds {_short(data[0])}, row {row} {_short(data[row])}"
+            )
+            raise InputDataError(f"the domain labels are not all of one type: {told}") from None
     raise InputDataError(
         f"domains cannot be read from a {type(data).__module__}.{type(data).__name__}; give a "
         "parquet file, a polars, pandas or Arrow table, a Hugging Face dataset, a list of labels, "
@@ -300,6 +323,34 @@ def _column(table: pa.Table, key: str) -> pa.ChunkedArray | None:
             return None
         column = pc.struct_field(column, name)
     return column
+
+
+def _ids(table: pa.Table, id_key: str) -> pa.ChunkedArray | None:
+    ids = _column(table, id_key)
+    if ids is None and id_key != ROW_ID:
+        raise _no_ids("the data", id_key, table.column_names)
+    return ids
+
+
+def _no_ids(where: str, id_key: str, names: Sequence[str]) -> InputDataError:
+    return InputDataError(
+        f"{where}: has no column `{id_key}`{did_you_mean(id_key, names)} for the ids of rows; "
+        "correct id_key, or drop it"
+    )
+
+
+def _refuse_keys(domain_key: str, id_key: str, what: str) -> None:
+    for name, given, default in (
+        ("domain_key", domain_key, "domain"),
+        ("id_key", id_key, ROW_ID),
+    ):
+        if given != default:
+            raise InputDataError(f"{name}={given!r} is without effect on {what}; drop it")
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
 def _no_column(where: str, key: str, names: Sequence[str]) -> InputDataError:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import itertools
 import operator
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from dataflex_data.core.errors import (
@@ -21,9 +23,11 @@ from dataflex_data.core.errors import (
 )
 from dataflex_data.samplers.domain_index import ROW_ID, DomainIndex, DomainLabels
 from dataflex_data.samplers.mixer import Mixer, build_mixer
+from dataflex_data.samplers.planner import MixtureWarning
 from dataflex_data.samplers.signals import StepCounts, StepSignals
-from dataflex_data.samplers.steering import OnInert, SteeringRules, check_whole
+from dataflex_data.samplers.steering import OnInert, SteeringRules
 from dataflex_data.samplers.stream import MixtureStream, OnChange
+from dataflex_data.samplers.whole import check_whole
 
 try:
     from torch.utils.data import Sampler
@@ -93,7 +97,12 @@ class DataFlexSampler(Sampler[int]):
         on_inert: OnInert = "warn",
         on_change: OnChange = "error",
     ) -> None:
-        check_whole("seed", seed, 0)
+        seed = check_whole("seed", seed, 0)
+        batch_size = check_whole("batch_size", batch_size, 1)
+        world_size = check_whole("world_size", world_size, 1)
+        rank = check_whole("rank", rank, 0)
+        if isinstance(data_source, DomainIndex):
+            _refuse_unread(domain_key, domains, id_key, content_digest)
         index = (
             data_source
             if isinstance(data_source, DomainIndex)
@@ -121,8 +130,8 @@ class DataFlexSampler(Sampler[int]):
             rules=rules,
             on_change=on_change,
         )
-        check_whole("world_size", world_size, 1)
-        check_whole("rank", rank, 0)
+        if not mixer.adaptive:
+            _tell_without_effect(mixer.name, rules)
         if rank >= world_size:
             raise InputDataError(f"rank {rank} does not exist among {world_size} ranks")
         if batch_size % world_size:
@@ -131,7 +140,7 @@ class DataFlexSampler(Sampler[int]):
                 f"({batch_size} mod {world_size} = {batch_size % world_size})"
             )
         if steps_per_pass is not None:
-            check_whole("steps_per_pass", steps_per_pass, 1)
+            steps_per_pass = check_whole("steps_per_pass", steps_per_pass, 1)
         self.batch_size, self.rank, self.world_size = batch_size, rank, world_size
         self.steps_per_pass = steps_per_pass or index.n_rows // batch_size
         self._rows: Iterator[int] = iter(())
@@ -224,8 +233,12 @@ class DataFlexSampler(Sampler[int]):
             batch_size: Of the DataLoader; ``None`` where it fetches in pieces on purpose.
 
         Raises:
+            InputDataError: A number is none.
             MixtureError: Workers with an adaptive mixer, or another batch size.
         """
+        num_workers = check_whole("num_workers", num_workers, 0)
+        if batch_size is not None:
+            batch_size = check_whole("the DataLoader's batch_size", batch_size, 1)
         if num_workers and self.stream.mixer.adaptive:
             raise MixtureError(
                 f"num_workers={num_workers} with the adaptive mixer {self.stream.mixer.name!r}: "
@@ -262,3 +275,37 @@ class DataFlexSampler(Sampler[int]):
             )
         self.stream.load_state_dict(state_dict)
         self._rows, self._opened = iter(()), False
+
+
+def _refuse_unread(
+    domain_key: str, domains: Sequence[str] | None, id_key: str, content_digest: str
+) -> None:
+    """Refuse what `DomainIndex.build` would have read, where the index is built already.
+
+    Raises:
+        InputDataError: One of them was given.
+    """
+    given = {
+        "domain_key": domain_key != "domain",
+        "domains": domains is not None,
+        "id_key": id_key != ROW_ID,
+        "content_digest": bool(content_digest),
+    }
+    unread = [name for name, is_given in given.items() if is_given]
+    if unread:
+        raise InputDataError(
+            f"{', '.join(unread)}: without effect on a DomainIndex, which is built already; give "
+            "them to DomainIndex.build"
+        )
+
+
+def _tell_without_effect(mixer: str, rules: SteeringRules) -> None:
+    """Say which rules were given that change nothing where results do not steer the mixer."""
+    changed = [field.name for field in fields(rules) if getattr(rules, field.name) != field.default]
+    if changed:
+        warnings.warn(
+            f"{', '.join(changed)}: without effect on the mixer {mixer!r}, whose proportions do "
+            "not depend on results",
+            MixtureWarning,
+            stacklevel=3,
+        )

@@ -56,17 +56,9 @@ def read_log(path: Path) -> tuple[list[StepSignals], list[str]]:
         row = next((i for i, value in enumerate(values) if value is None), None)
         if row is not None:
             raise InputDataError(f"{path}: column {name} is empty in row {row + 1}")
-    steps = held["step"]
-    whole = [isinstance(step, int) and not isinstance(step, bool) for step in steps]
-    bad = None if all(whole) else whole.index(False)
-    if bad is not None:
-        raise InputDataError(f"{path}: step {steps[bad]!r} of row {bad + 1} is no whole number")
-    for name in set(held) - {"step", "domain", "uid"}:
-        for row, value in enumerate(held[name]):
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise InputDataError(f"{path}: {name} {value!r} of row {row + 1} is no number")
-            if not math.isfinite(value):
-                raise InputDataError(f"{path}: {name} of row {row + 1} is {value}")
+    for name in [name for name in held if name not in ("domain", "uid")]:
+        held[name] = _numbers(path, name, held[name])
+    held["step"] = steps = list(map(int, held["step"]))
     held["domain"] = [str(domain) for domain in held["domain"]]
     blank = next((i for i, domain in enumerate(held["domain"]) if not domain.strip()), None)
     if blank is not None:
@@ -79,6 +71,31 @@ def read_log(path: Path) -> tuple[list[StepSignals], list[str]]:
         for number, step in enumerate(sorted(rows_by_step))
     ]
     return log, sorted(set(held["domain"]))
+
+
+def _numbers(path: Path, name: str, values: list[Any]) -> list[float]:
+    """Return a column as finite numbers, truth as 1 and 0; steps are whole.
+
+    Raises:
+        InputDataError: A value is none; the first such row is named.
+    """
+    wanted = "whole number" if name == "step" else "number"
+    for row, value in enumerate(values):
+        try:
+            number = float(value)  # what a mixed CSV column holds as text may be a number as well
+        except (TypeError, ValueError):
+            fault = f"is no {wanted}"
+        else:
+            is_whole = number.is_integer() and not isinstance(value, bool)
+            if name == "step":
+                fault = "" if is_whole else "is no whole number"
+            else:
+                fault = "" if math.isfinite(number) else "is no finite number"
+        if fault:
+            raise InputDataError(f"{path}: {name} {value!r} of row {row + 1} {fault}")
+    if any(isinstance(value, str) for value in values):
+        raise InputDataError(f"{path}: column {name} holds text; write it as numbers")
+    return list(map(float, values))
 
 
 def _report(held: dict[str, list[Any]], rows: list[int], step: int) -> StepSignals:
@@ -98,7 +115,9 @@ def _table(path: Path) -> pa.Table:
         if path.suffix == ".parquet":
             return pq.read_table(path)
         if path.suffix == ".csv":
-            return pa_csv.read_csv(path)
+            # Empty cells alone are missing: NaN is a value here as in parquet, and named as one.
+            options = pa_csv.ConvertOptions(null_values=[""])
+            return pa_csv.read_csv(path, convert_options=options)
         if path.suffix == ".jsonl":
             return pa_json.read_json(path)
     except (pa.ArrowException, OSError) as error:

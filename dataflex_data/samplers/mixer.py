@@ -13,7 +13,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
+from typing_extensions import Self
 
 from dataflex_data.core.config import Config, parse_config
 from dataflex_data.core.errors import InputDataError, StateError, did_you_mean
@@ -40,8 +41,26 @@ class MixerParams(Config):
 
     model_config = ConfigDict(allow_inf_nan=False)
 
-    floor: float = 0.0
+    floor: float = Field(default=0.0, ge=0, le=1)
     floor_rule: FloorRule = "mix"
+
+    @model_validator(mode="after")
+    def _has_effect(self) -> Self:
+        """Refuse parameters that others leave without effect, all of them at once."""
+        idle = [name for name in self.idle() if getattr(self, name) != self._default(name)]
+        if idle:
+            raise ValueError(
+                "; ".join(f"{name} is without effect {self.idle()[name]}" for name in idle)
+            )
+        return self
+
+    def idle(self) -> dict[str, str]:
+        """Return the parameters that have no effect beside the others, and why."""
+        return {} if self.floor else {"floor_rule": "where floor is 0"}
+
+    @classmethod
+    def _default(cls, name: str) -> object:
+        return cls.model_fields[name].get_default()
 
 
 class WindowParams(MixerParams):
@@ -198,7 +217,17 @@ def build_mixer(
         InputDataError: The parameters do not fit the domains.
     """
     kind = MIXERS.get(name)
+    params = _plain(params)
     return kind(parse_config(kind.Params, params or {}, f"mixer {name}"), domains, seed)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - parameters of any kind
+    """Return parameters with numpy's and torch's single numbers as Python's."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_plain, value))
+    return value.item() if hasattr(value, "item") and np.ndim(value) == 0 else value
 
 
 def share_among_seen(values_D: npt.ArrayLike, seen_D: npt.NDArray[np.bool_]) -> FloatArray:

@@ -25,6 +25,7 @@ from dataflex_data.core.simplex import (
 )
 from dataflex_data.samplers.domain_index import DomainIndex, RowArray
 from dataflex_data.samplers.draws import DomainDraws, DrawState, DrawStates
+from dataflex_data.samplers.whole import check_whole
 
 _SLOT_PATTERNS = 512
 _REMEMBERED_QUOTAS = 512
@@ -207,6 +208,7 @@ class BatchPlanner:
             )
         ]
         self.exhausted: set[int] = set()
+        self._end_told = False
 
     @property
     def position(self) -> Position:
@@ -399,7 +401,7 @@ class BatchPlanner:
         if announce_step is not None:
             self._announce_exhausted(left, announce_step)
         if int(np.array(left)[alive_D].sum()) < self.batch_size:
-            if announce_step is not None:
+            if announce_step is not None and not self._end_told:
                 self._announce_end(left, announce_step)
             return None
         weights = np.where(alive_D, proportions_D, 0.0)
@@ -436,8 +438,12 @@ class BatchPlanner:
         )
 
     def _announce_end(self, left: list[int], step: int) -> None:
+        self._end_told = True
+        caps = self._caps or []
         rest = ", ".join(
-            f"{name} {rows}" for name, rows in zip(self.index.names, left, strict=True) if rows
+            f"{name} {'without limit' if cap == _UNCAPPED else rows}"
+            for name, rows, cap in zip(self.index.names, left, caps, strict=True)
+            if rows
         )
         warnings.warn(
             f"max_epochs ends the order after {step} batches: the rows left ({rest or 'none'}) do "
@@ -454,9 +460,7 @@ def _epoch_caps(max_epochs: int | Mapping[str, int], index: DomainIndex) -> list
         caps = [max_epochs.get(name, _UNCAPPED) for name in index.names]
     else:
         caps = [max_epochs] * len(index.names)
-    for name, cap in zip(index.names, caps, strict=True):
-        if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
-            raise InputDataError(
-                f"max_epochs must be a whole number of at least 1, got {cap!r} for {name!r}"
-            )
-    return caps
+    return [
+        check_whole(f"max_epochs of {name!r}", cap, 1)
+        for name, cap in zip(index.names, caps, strict=True)
+    ]

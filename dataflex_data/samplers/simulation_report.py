@@ -62,12 +62,22 @@ def trajectory_rows(trajectory: Trajectory, points: int = 6) -> list[tuple[objec
 
 
 def draw(trajectories: Sequence[Trajectory], domains: Sequence[str]) -> bytes:
-    """Return a PNG: a row per mixer, its proportions beside its domains' solve rates or rewards."""
+    """Return a PNG: a row per mixer, its proportions beside its domains' solve rates.
+
+    Of a log, whose rewards are the same for every mixer, these come once, below.
+    """
     learner = bool(trajectories[0].solve_rate_SD.size)
+    n, steps = len(trajectories), len(trajectories[0].proportions_SD)
     with plots.style():
-        figure = plots.new_figure(9.5, 0.7 + 1.9 * len(trajectories))
-        axes = figure.subplots(len(trajectories), 2, sharex=True, squeeze=False)
-        for (left, right), trajectory in zip(axes, trajectories, strict=True):
+        figure = plots.new_figure(9.5, 0.7 + 1.9 * (n if learner else n + 1))
+        if learner:
+            axes = figure.subplots(n, 2, sharex=True, squeeze=False)
+            pairs = list(axes)
+        else:
+            axes = figure.subplots(n + 1, 1, sharex=True, squeeze=False)
+            pairs = [(axes[row, 0], axes[n, 0]) for row in range(n)]
+        for (left, right), trajectory in zip(pairs, trajectories, strict=True):
+            is_new = learner or trajectory is trajectories[0]
             outcome = trajectory.solve_rate_SD if learner else trajectory.reward_SD
             smooth = _running_mean(trajectory.proportions_SD)
             for d, name in enumerate(domains):
@@ -77,13 +87,14 @@ def draw(trajectories: Sequence[Trajectory], domains: Sequence[str]) -> bytes:
                 width = 1.3 + 1.2 * (len(domains) - 1 - d) / max(1, len(domains) - 1)
                 left.plot(trajectory.proportions_SD[:, d], color=color, alpha=0.2, lw=0.6)
                 left.plot(smooth[:, d], dashes, color=color, label=name, lw=width)
-                right.plot(outcome[:, d], dashes, color=color, lw=width)
+                if is_new:
+                    right.plot(outcome[:, d], dashes, color=color, lw=width)
             if learner:
                 right.plot(outcome.mean(axis=1), ":", color=plots.INK, lw=1.6, label="mean")
-            left.set_title(f"{trajectory.label}: proportions (mean of {_SMOOTH} steps)")
-            right.set_title(
-                f"{trajectory.label}: {'solve rate' if learner else 'logged mean reward'}"
+            left.set_title(
+                f"{trajectory.label}: proportions (bold: mean of {min(_SMOOTH, steps)} steps)"
             )
+            right.set_title(f"{trajectory.label}: solve rate" if learner else "logged mean reward")
             left.set_ylim(-0.03, 1.03)
             right.set_ylim(*((-0.03, 1.03) if learner else (None, None)))
         for axis in axes[-1]:
@@ -157,7 +168,10 @@ def write_report(
             Section(
                 "Trajectories",
                 f'<img alt="Proportions and outcome by step" src="{plots.png_data_uri(png)}" '
-                'style="max-width:100%">',
+                'style="max-width:100%">'
+                f"<p>Thin lines are the proportions themselves; bold ones the mean of the last "
+                f"{_SMOOTH} steps (or as many as there are), in which a mixer that switches "
+                "between domains, such as adarft, seems to be between them.</p>",
             )
         )
     rows = [row for t in trajectories for row in trajectory_rows(t, 13)]

@@ -9,7 +9,6 @@ rewards that are all zero at first are normal.
 from __future__ import annotations
 
 import copy
-import operator
 import warnings
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from dataflex_data.samplers.domain_tracker import DomainStats, DomainTracker
 from dataflex_data.samplers.mixer import Mixer
 from dataflex_data.samplers.planner import BatchPlan, MixtureWarning
 from dataflex_data.samplers.signals import NEEDS, StepCounts, StepSignals
+from dataflex_data.samplers.whole import check_whole
 
 OnInert: TypeAlias = Literal["warn", "error"]
 REMEMBERED = 64
@@ -64,23 +64,6 @@ class SteeringRules:
             object.__setattr__(self, name, check_whole(name, getattr(self, name), least))
         if self.on_inert not in ("warn", "error"):
             raise InputDataError(f"on_inert must be 'warn' or 'error', got {self.on_inert!r}")
-
-
-def check_whole(name: str, value: object, least: int) -> int:
-    """Return ``value``, Python's, numpy's or torch's, as a whole number of at least ``least``.
-
-    Raises:
-        InputDataError: It is none.
-    """
-    try:
-        if isinstance(value, bool) or str(getattr(value, "dtype", "")).endswith("bool"):
-            raise TypeError("a truth value")
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = least - 1
-    if number < least:
-        raise InputDataError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    return number
 
 
 class Steering:

@@ -43,8 +43,8 @@ from dataflex_data.samplers.steering import (
     REMEMBERED,
     Steering,
     SteeringRules,
-    check_whole,
 )
+from dataflex_data.samplers.whole import check_whole
 
 OnChange: TypeAlias = Literal["error", "adapt"]
 _BLOCK_ROWS = 1 << 15

@@ -185,7 +185,7 @@ def test_logs_in_other_formats(tmp_path: Path, suffix: str) -> None:
         ([{"step": 1, "domain": "a", "reward": None}], "column reward is empty in row 1"),
         ([{"step": 1.5, "domain": "a", "reward": 1.0}], "step 1.5 of row 1 is no whole number"),
         ([{"step": 1, "domain": "a", "reward": "x"}], "reward 'x' of row 1 is no number"),
-        ([{"step": 1, "domain": "a", "reward": math.nan}], "reward of row 1 is nan"),
+        ([{"step": 1, "domain": "a", "reward": math.nan}], "reward nan of row 1 is no finite"),
         ([{"step": True, "domain": "a", "reward": 1.0}], "step True of row 1 is no whole number"),
         ([{"step": 1, "domain": " ", "reward": 1.0}], "row 1 has no domain"),
     ],

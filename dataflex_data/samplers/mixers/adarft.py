@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import model_validator
+from typing_extensions import Self
 
 from dataflex_data.samplers.domain_tracker import DomainStats
 from dataflex_data.samplers.mixer import MIXERS, Mixer, MixerParams, PositiveFloat, domain_values
@@ -33,6 +35,18 @@ class AdarftParams(MixerParams):
     sensitivity: PositiveFloat = 2.0
     low: float = 0.0
     high: float = 100.0
+
+    @model_validator(mode="after")
+    def _in_range(self) -> Self:
+        """Refuse a range without room, and a start outside it."""
+        if not self.low < self.high:
+            raise ValueError(f"low ({self.low:g}) must be below high ({self.high:g})")
+        if not self.low <= self.start <= self.high:
+            raise ValueError(
+                f"start ({self.start:g}) must lie between low ({self.low:g}) and high "
+                f"({self.high:g})"
+            )
+        return self
 
 
 @MIXERS.register("adarft")

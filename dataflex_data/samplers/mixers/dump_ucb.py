@@ -29,6 +29,12 @@ class DumpUcbParams(MixerParams):
     window_rollouts: int = Field(default=300, ge=1)
     window: int | None = Field(default=None, ge=1)
 
+    def idle(self) -> dict[str, str]:
+        """Return the number of rollouts where one of steps is given."""
+        if self.window is None:
+            return super().idle()
+        return {**super().idle(), "window_rollouts": "beside window, which counts steps"}
+
 
 @MIXERS.register("dump_ucb")
 class DumpUcb(Mixer):

@@ -47,6 +47,12 @@ class PlrParams(MixerParams):
     beta: PositiveFloat = 0.1
     prioritise: Literal["rank", "inner"] = "rank"
 
+    def idle(self) -> dict[str, str]:
+        """Return the temperature of ranks where there are none."""
+        if self.prioritise == "rank":
+            return super().idle()
+        return {**super().idle(), "beta": "with prioritise inner"}
+
 
 @MIXERS.register("plr")
 class Plr(Mixer):

@@ -47,6 +47,16 @@ class TsclParams(WindowParams):
     abs: bool = True
     window: int = Field(default=10, ge=2, le=1_000_000)
 
+    def idle(self) -> dict[str, str]:
+        """Return those of other variants and policies than the ones chosen."""
+        idle = super().idle()
+        if self.variant in {"window", "sampling"}:
+            idle["lr"] = f"with variant {self.variant}"
+        if self.variant == "online":
+            idle["window"] = "with variant online, which keeps a running value"
+        other = "epsilon" if self.policy == "boltzmann" else "temperature"
+        return {**idle, other: f"with policy {self.policy}"}
+
 
 @MIXERS.register("tscl")
 class Tscl(Mixer):
