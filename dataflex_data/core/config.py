@@ -148,10 +148,17 @@ def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
 
 
 def _is_echo(detail: ErrorDetails, details: Sequence[ErrorDetails]) -> bool:
-    """Return whether a list is called too short only because its items are faulty themselves."""
+    """Return whether a fault only repeats that items within are faulty themselves.
+
+    So a list is called too short, and a mapping none of the texts that could stand in its place.
+    """
     location = detail["loc"]
-    return detail["type"] == "too_short" and any(
-        other["loc"][: len(location)] == location and len(other["loc"]) > len(location)
+    if detail["type"] == "literal_error" and isinstance(detail["input"], Mapping):
+        location = location[:-1]
+    elif detail["type"] != "too_short":
+        return False
+    return any(
+        other["loc"][: len(location)] == location and len(other["loc"]) > len(detail["loc"])
         for other in details
     )
 
