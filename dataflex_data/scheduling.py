@@ -82,6 +82,12 @@ def mixer_problems(
         if scorer is not None:
             build(SCORERS, scorer.name, scorer.params)
         kind = MIXERS.get(written.name)
+        if len(domains) == 1 and kind.varies != "never":
+            yield (
+                f"mixer {written.name} moves proportions between domains, and there is but one, "
+                f"{next(iter(domains))!r}"
+            )
+            return
         parsed = parse_config(kind.Params, params, f"mixer {written.name}")
         names = tuple(domains) or _domains_named(parsed.model_dump()) or _SOME_DOMAINS
         signal = build_mixer(written.name, params, names).wanted_signal

@@ -47,7 +47,7 @@ def doctor(
     from dataflex_data.reporting.terminal import note, print_json, print_table
 
     run = read_config(overrides or [], config)
-    found = list(examine(run, processes=not quick, ray=ray))
+    found = list(examine(run, processes=not quick, ray=ray, say=note))
     if json:
         print_json([dataclasses.asdict(finding) for finding in found])
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,9 +12,7 @@ import typer
 from dataflex_data.cli._options import Json
 
 if TYPE_CHECKING:
-    from dataflex_data.integrations.verl.settings import RunSettings
     from dataflex_data.policies.catalogue import Entry
-    from dataflex_data.policies.engine import Policies
 
 _KINDS = (
     ("scorer", "Scorers", "reads"),
@@ -23,8 +21,6 @@ _KINDS = (
     ("mixer", "Mixers", "signal"),
 )
 _NARROW = 100  # columns of a terminal below which tables have two columns
-# Keys of the block that only one mechanism has a use for.
-_ONLY_FOR = {"mix": ("max_epochs", "on_inert", "on_change"), "select": ("mode",)}
 
 Imports = Annotated[
     list[str] | None,
@@ -39,7 +35,8 @@ Imports = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the verb to ``app``."""
     verbs = typer.Typer(
-        help="List, show and check data policies: presets and the components they are made of.",
+        help="Data policies: presets and the components they are made of. `dfdata policies` alone "
+        "lists them; the commands show one and check a configuration.",
         invoke_without_command=True,
     )
     verbs.callback()(list_policies)
@@ -198,7 +195,7 @@ def check(
         scorer = f" on {active.scorer.name}" if active.scorer else ""
         steps.append(f"{active.spec.mechanism} with {active.actuator.name}{scorer}")
     console().print(f"{file}: good: {', then '.join(steps) or 'no policy (baseline)'}")
-    for remark in _remarks(settings, policies):
+    for remark in policies.remarks:
         note(f"note: {remark}")
     if rest:
         note(f"note: the rest of the file was not looked at: dfdata doctor --config {file}")
@@ -217,15 +214,6 @@ def _block(data: Mapping[str, Any], where: str) -> tuple[Any, Mapping[str, Any]]
         hint = f"; is {near[0]!r} to be `dataflex`?" if near else ""
         raise ConfigError(where, [f"has no `dataflex` block, nor any key of one{hint}"])
     return data, {}
-
-
-def _remarks(settings: RunSettings, policies: Policies) -> Iterator[str]:
-    yield from policies.remarks
-    mechanisms = {spec.mechanism for spec in settings.specs}
-    for mechanism, keys in _ONLY_FOR.items():
-        idle = [key for key in keys if key in settings.model_fields_set]
-        if idle and mechanism not in mechanisms:
-            yield f"{', '.join(f'`{key}`' for key in idle)} has no effect without {mechanism}"
 
 
 def _import(names: Sequence[str] | None) -> None:

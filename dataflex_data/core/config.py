@@ -122,6 +122,15 @@ def _lists_to_tuples(value: Any) -> Any:  # noqa: ANN401 - YAML values are of an
     return value
 
 
+def _tuples_to_lists(value: Any) -> Any:  # noqa: ANN401 - YAML values are of any plain type
+    """Return a value as it was written: a file has lists, not Python's tuples."""
+    if isinstance(value, Mapping):
+        return {key: _tuples_to_lists(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_tuples_to_lists(item) for item in value]
+    return value
+
+
 def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
     location = tuple(part for part in detail["loc"] if not _is_union_tag(part))
     key = ".".join(str(part) for part in location)
@@ -138,7 +147,7 @@ def _sentence(model: type[BaseModel], detail: ErrorDetails) -> str:
     message = _INSTANCE.sub("", message)
     if not location:
         return message
-    shown = repr(detail["input"])
+    shown = repr(_tuples_to_lists(detail["input"]))
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
     hint = ""
     if kind == "literal_error" and isinstance(detail["input"], str):

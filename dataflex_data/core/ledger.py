@@ -216,12 +216,7 @@ class Ledger:
 
     def _take_over(self, header: Mapping[str, Any], first_step: int) -> int:
         """Cut off a broken end, move superseded rows aside, and return the last step kept."""
-        held = read_ledger(self.path)
-        if held.run != header["run"]:
-            raise StateError(
-                f"{self.path}: is the ledger of another run ({held.run}, this one is "
-                f"{header['run']}); give another path"
-            )
+        held = check_ledger(self.path, header["run"])
         self.cut_bytes = held.cut_bytes
         kept = [row for row in held.rows if row["step"] < first_step]
         moved = [row for row in held.rows if row["step"] >= first_step]
@@ -236,6 +231,23 @@ class Ledger:
             before.close()
             self._size = os.fstat(self._file.fileno()).st_size
         return max(first_step - 1, kept[-1]["step"] if kept else -1)
+
+
+def check_ledger(path: Path, run: Mapping[str, Any]) -> LedgerRows:
+    """Return a ledger that a run may go on with; nothing is written.
+
+    Raises:
+        InputDataError: It cannot be read, or ``run`` is not plain JSON.
+        StateError: The file is no ledger, a newer one, or of another run.
+    """
+    own = _run(path, run)
+    held = read_ledger(path)
+    if held.run != own:
+        raise StateError(
+            f"{path}: is the ledger of another run ({held.run}, this one is {own}); "
+            "give another path"
+        )
+    return held
 
 
 def superseded_path(path: Path) -> Path:

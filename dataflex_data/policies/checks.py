@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from dataflex_data.core.errors import ConfigError, did_you_mean
 from dataflex_data.policies.component import Reweighter, Scorer, Selector
-from dataflex_data.policies.config import PolicySpec
+from dataflex_data.policies.config import PoliciesConfig, PolicySpec
 
 # All that verl 0.9.1 has; it takes others that are registered with it.
 ESTIMATORS = (
@@ -37,6 +37,11 @@ _WANTS = {
     "group": "one number per group",
     "response": "one number per response",
     "token": "one number per token",
+}
+# Keys of the block that only one mechanism has a use for; some are of the run inside verl.
+_ONLY_FOR = {
+    "mix": ("mixes", ("domains", "max_epochs", "on_inert", "on_change")),
+    "select": ("selects", ("mode", "on_empty")),
 }
 # What a scorer named beside a mixer would be asked to measure.
 _SCORER_SIGNALS = {
@@ -101,9 +106,24 @@ def host_remarks(host: Host) -> Iterator[str]:
     name = host.adv_estimator
     if name is not None and name not in ESTIMATORS:
         yield (
-            f"adv_estimator {name!r} is none of verl 0.9.1's{did_you_mean(name, ESTIMATORS)} "
+            f"adv_estimator {name!r} is none of verl 0.9.1's"
+            f"{did_you_mean(name, ESTIMATORS) or '.'} "
             "If it is your own, whether it has groups could not be checked"
         )
+
+
+def idle_key_problems(config: PoliciesConfig) -> Iterator[str]:
+    """Yield the keys that are written and have no effect, for want of what they are about."""
+    mechanisms = {spec.mechanism for spec in config.specs}
+    for mechanism, (acts, keys) in _ONLY_FOR.items():
+        idle = [
+            f"`{key}`"
+            for key in keys
+            if key in config.model_fields_set and getattr(config, key) not in (None, ())
+        ]
+        if idle and mechanism not in mechanisms:
+            verb = "has" if len(idle) == 1 else "have"
+            yield f"{' and '.join(idle)} {verb} no effect: nothing here {acts}"
 
 
 def scorer_problems(scorer: Scorer, host: Host) -> Iterator[str]:

@@ -8,9 +8,9 @@ under ``policies``. Mixers live in another part of the package: here they are a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from typing_extensions import Self
 
 from dataflex_data.core.config import Config
@@ -25,11 +25,14 @@ _OLD_KEYS: Mapping[str, str] = {
     f"{_SAMPLER_KEY}.path": "remove it: the sampler is set up by `dataflex.mechanism=mix` alone",
     f"{_SAMPLER_KEY}.name": "remove it: the sampler is set up by `dataflex.mechanism=mix` alone",
 }
-_OLD_VALUES: Mapping[tuple[str, str], str] = {
-    ("trainer.v1.trainer_mode", "dataflex_mix_sync"): (
-        "write `trainer.v1.trainer_mode=dataflex_sync`: one trainer serves all three mechanisms"
-    ),
-}
+# What the generators of numpy, and so rollout engines, take.
+SEED_LIMIT = 2**32
+Seed: TypeAlias = Annotated[int, Field(ge=0, lt=SEED_LIMIT)]
+
+
+def _imported(name: str) -> str:
+    import_component_file(name)
+    return name
 
 
 class ComponentSpec(Config):
@@ -91,17 +94,10 @@ class PoliciesConfig(Config):
     policies: tuple[PolicySpec, ...] = ()
     domains: tuple[str, ...] = ()
     domain_key: str = "domain"
-    imports: tuple[str, ...] = ()
-    seed: int = 0
+    imports: tuple[Annotated[str, AfterValidator(_imported)], ...] = ()
+    seed: Seed = 0
     on_empty: OnEmpty = "skip_step"
     on_invalid: OnInvalid = "drop"
-
-    @field_validator("imports")
-    @classmethod
-    def _imported(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            import_component_file(name)
-        return names
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -154,7 +150,5 @@ def old_key_answer(key: str, value: object = None) -> str | None:
     """
     plain = key.lstrip("+")
     is_plugins = "dataflex_verl" in str(value)
-    answer = _OLD_VALUES.get((plain, str(value)))
-    if answer is None and (is_plugins or value is None):
-        answer = _OLD_KEYS.get(plain)
+    answer = _OLD_KEYS.get(plain) if is_plugins or value is None else None
     return None if answer is None else f"`{plain}={value}` is of the public plugin; {answer}"

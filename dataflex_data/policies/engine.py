@@ -24,6 +24,7 @@ from dataflex_data.policies.checks import (
     Host,
     MixerCheck,
     host_remarks,
+    idle_key_problems,
     pairing_problems,
     pairing_remarks,
     scorer_problems,
@@ -179,10 +180,7 @@ class Policies:
             problems.append("two policies mix; a run has one mixer")
         if sum(_timing(active) == "pre_rollout" for active in self._active) > 1:
             problems.append("two selectors act before the rollout; a run has one")
-        if config.on_empty != "skip_step" and not any(s.mechanism == "select" for s in specs):
-            problems.append(f"`on_empty: {config.on_empty}` has no effect: nothing here selects")
-        if config.domains and not any(spec.mechanism == "mix" for spec in specs):
-            self.remarks.append("`domains` has no effect: nothing here mixes")
+        problems += idle_key_problems(config)
         if problems:
             raise ConfigError(where, problems)
 

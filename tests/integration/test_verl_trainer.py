@@ -264,9 +264,15 @@ def closed_form(here: Seen, rows: list[int], mode: str) -> float:
     return -sum(sums) / (sum(counts) if mode == "token-mean" else len(rows))
 
 
+def rows_and_steps(here: Seen) -> tuple[float, ...]:
+    names = ("updated_rows", "filled_rows", "optimiser_steps")
+    return tuple(here.metrics[f"dataflex/{name}"] for name in names)
+
+
 def test_without_a_policy_the_loss_is_verls(told: Told) -> None:
     here = told.seen[1]
     assert here.weights is None
+    assert rows_and_steps(here) == (16, 0, 1)
     assert here.metrics["actor/pg_loss"] == pytest.approx(
         closed_form(here, list(range(16)), "token-mean"), abs=1e-5
     )
@@ -282,6 +288,7 @@ def test_dropped_and_masked_rows_leave_the_loss_and_its_denominator(told: Told, 
     if step != 8:  # whole groups of equal lengths have the loss 0, with and without the others
         assert abs(expected - everything) > 1e-3  # so that the step could tell the two apart
     assert here.metrics["dataflex/kept_frac"] == len(here.kept) / 16
+    assert here.metrics["dataflex/updated_rows"] == len(here.kept)
 
 
 def test_topk_keeps_the_number_it_says(told: Told) -> None:
@@ -297,6 +304,7 @@ def test_weighting_up_gives_the_loss_of_the_kept(told: Told) -> None:
     here.weights = None
     assert weighted == pytest.approx(closed_form(here, here.kept, "token-mean"), abs=1e-5)
     assert here.metrics["actor/pg_loss"] == pytest.approx(weighted, abs=1e-5)
+    assert rows_and_steps(here) == (len(here.kept), 0, 1)
 
 
 def test_weights_reach_the_workers(told: Told) -> None:
@@ -328,6 +336,7 @@ def test_nothing_kept_means_no_update_and_a_word(told: Told) -> None:
     here = told.seen[7]
     assert "actor/pg_loss" not in here.metrics
     assert here.metrics["dataflex/skipped_update"] == 1
+    assert rows_and_steps(here) == (0, 0, 0)
     assert here.metrics["dataflex/updated_tokens"] == 0
     assert here.metrics["dataflex/generated_tokens"] > 0
     assert told.ledger.rows[6]["update"] == "skipped"

@@ -203,14 +203,21 @@ class TestFiles:
         done = cli("policies", "check", written(tmp_path, {"dataflex": keys}))
         assert (done.code, words in done.err) == (2, True)
 
-    def test_keys_without_effect_are_said(self, tmp_path: Path, cli: Cli) -> None:
+    def test_keys_without_effect_are_refused(self, tmp_path: Path, cli: Cli) -> None:
         keys = {**SELECT, "max_epochs": 2, "domains": ["math"]}
         done = cli("policies", "check", written(tmp_path, keys))
-        assert done.code == 0
-        assert "note: `domains` has no effect: nothing here mixes" in done.err
-        assert "note: `max_epochs` has no effect without mix" in done.err
+        assert done.code == 2
+        assert "`domains` and `max_epochs` have no effect: nothing here mixes" in done.err
         done = cli("policies", "check", written(tmp_path, {**mix("static"), "mode": "drop"}))
-        assert "note: `mode` has no effect without select" in done.err
+        assert done.code == 2
+        assert "`mode` has no effect: nothing here selects" in done.err
+
+    def test_one_domain_leaves_nothing_to_move(self, tmp_path: Path, cli: Cli) -> None:
+        done = cli("policies", "check", written(tmp_path, {**mix("tscl"), "domains": ["math"]}))
+        assert done.code == 2
+        assert "moves proportions between domains, and there is but one, 'math'" in done.err
+        alone = {**mix("static"), "domains": ["math"]}
+        assert cli("policies", "check", written(tmp_path, alone)).code == 0
 
 
 class TestEstimators:

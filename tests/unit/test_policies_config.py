@@ -214,7 +214,6 @@ class TestRefusals:
                 "pkg://dataflex_verl.replay_buffer",
                 "dataflex.mechanism=mix",
             ),
-            ("trainer.v1.trainer_mode", "dataflex_mix_sync", "trainer_mode=dataflex_sync"),
         ],
     )
     def test_old_keys_are_answered(self, key: str, value: str, words: str) -> None:

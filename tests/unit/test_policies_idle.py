@@ -119,7 +119,15 @@ def test_whatever_the_group_size(config: dict[str, Any], words: str) -> None:
         (block("select", None, "greso", adjust=0.1), "adjust has no effect"),
         (
             {**block("reweight", SIZE, "softmax"), "on_empty": "error"},
-            "`on_empty: error` has no effect: nothing here selects",
+            "`on_empty` has no effect: nothing here selects",
+        ),
+        (
+            {**block("select", RATE, "dapo_dynamic"), "domains": ["math", "logic"]},
+            "`domains` has no effect: nothing here mixes",
+        ),
+        (
+            {"mechanism": "none", "on_empty": "skip_step"},
+            "`on_empty` has no effect: nothing here selects",
         ),
         ({"policies": []}, "`policies` lists none"),
         ({"seed": 3}, "neither `mechanism` nor `policies` is given"),
@@ -160,10 +168,10 @@ def test_what_may_stand_without_effect_is_said() -> None:
         "selector 'gfpo' with these parameters reads no scorer: 'reward_difficulty' has no effect"
     ]
     assert load_policies(block("select", None, "gfpo", metric="short", k=2)).remarks == []
-    idle = {**block("select", RATE, "dapo_dynamic"), "domains": ["math", "logic"]}
-    assert load_policies(idle).remarks == ["`domains` has no effect: nothing here mixes"]
     (unknown,) = load_policies(block("reweight", SIZE, "softmax"), Host("grpoo")).remarks
     assert "'grpoo' is none of verl 0.9.1's; did you mean 'grpo'" in unknown
+    (unknown,) = load_policies(block("reweight", SIZE, "softmax"), Host("zzz")).remarks
+    assert "'zzz' is none of verl 0.9.1's. If it is your own" in unknown
 
 
 def test_a_band_holds_what_lies_in_it() -> None:

@@ -13,8 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from dataflex_data.core.errors import ConfigError
+from dataflex_data.core.ledger import Ledger
 from dataflex_data.integrations.verl.checks import problems, require_possible
-from dataflex_data.integrations.verl.settings import run_settings
+from dataflex_data.integrations.verl.record import ledger_run
+from dataflex_data.integrations.verl.settings import require_variables, run_settings
 
 SELECT = {
     "mechanism": "select",
@@ -83,7 +85,7 @@ REFUSALS: list[tuple[str, dict[str, Any] | None, dict[str, Any], list[str]]] = [
         "a trainer mode mistyped",
         SELECT,
         {"trainer__v1__trainer_mode": "dataflex_snyc"},
-        ["did you mean", "dataflex_sync"],
+        ["did you mean", "dataflex_sync", "'? Set trainer"],
     ),
     (
         "asynchronous trainers",
@@ -175,7 +177,10 @@ REFUSALS: list[tuple[str, dict[str, Any] | None, dict[str, Any], list[str]]] = [
         GRESO,
         {
             "data__gen_batch_size": 1,
-            "data__sampler": {"class_path": "pkg://dataflex_data.integrations.verl.sampler"},
+            "data__sampler": {
+                "class_path": "pkg://dataflex_data.integrations.verl.sampler",
+                "class_name": "DataFlexSampler",
+            },
         },
         ["greso", "whatever its domain", "mechanism: mix"],
     ),
@@ -231,7 +236,7 @@ def write(path: Path, columns: dict[str, list[Any]]) -> str:
 
 
 def test_a_mixture_needs_the_column(tmp_path: Path) -> None:
-    file = write(tmp_path / "a.parquet", {"domains": ["x"], "data_source": ["toy"]})
+    file = write(tmp_path / "a.parquet", {"domains": ["x", "y"], "data_source": ["toy"] * 2})
     (found,) = problems(config(MIX, data__train_files=file))
     assert "no column 'domain'" in found
     assert "did you mean 'domains'" in found
@@ -378,6 +383,172 @@ def test_a_preset_stands_for_its_keys() -> None:
     assert settings.acting[0].actuator.params == {"low": 0.2, "high": 0.8}
     with pytest.raises(ConfigError, match="preset difffilter sets mechanism already"):
         run_settings({"preset": "difffilter", "mechanism": "mix"})
+    with pytest.raises(ConfigError, match="policies show difffilter` prints its keys") as caught:
+        run_settings({"preset": "difffilter", "warmup_step": 5})
+    assert "in place of preset=difffilter" in str(caught.value)
+    with pytest.raises(ConfigError, match=r"beside `policies`.*policies show ar"):
+        run_settings({"preset": "ar", "policies": [MIX]})
+    with pytest.raises(ConfigError, match=r"preset is one name, got \['ar', 'per'\]; several"):
+        run_settings({"preset": ["ar", "per"]})
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"max_epochs": 0}, "whole number of at least 1, for all domains or by name (got 0)"),
+        ({"max_epochs": -1}, "(got -1)"),
+        ({"max_epochs": {"easy": 0}}, "(got {'easy': 0})"),
+        ({"poll_interval_s": float("inf")}, "poll_interval_s"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**32}, "seed"),
+        ({"imports": ["nofile.py"]}, "(got 'nofile.py')"),
+        ({"domains": [[1]]}, "(got [1])"),
+    ],
+)
+def test_values_that_no_run_can_have(keys: dict[str, Any], words: str) -> None:
+    (found,) = problems(config({**MIX, **keys}))
+    assert words in found
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ({**SELECT, "max_epochs": 1, "on_inert": "error"}, "`max_epochs` and `on_inert` have no"),
+        ({**SELECT, "on_change": "adapt"}, "`on_change` has no effect: nothing here mixes"),
+        ({**SELECT, "domains": ["easy"]}, "`domains` has no effect"),
+        ({**MIX, "mode": "mask"}, "`mode` has no effect: nothing here selects"),
+        ({"mechanism": "none", "mode": "drop"}, "`mode` has no effect"),
+    ],
+)
+def test_keys_without_effect_are_refused(block: dict[str, Any], words: str) -> None:
+    (found,) = problems(config(block))
+    assert words in found
+
+
+def test_a_domain_key_to_report_by_must_be_there(tmp_path: Path) -> None:
+    rows: dict[str, list[Any]] = {"topic": ["a"], "data_source": ["t"]}
+    file = write(tmp_path / "a.parquet", rows)
+    assert list(problems(config({**SELECT, "domain_key": "topic"}, data__train_files=file))) == []
+    assert list(problems(config(SELECT, data__train_files=file))) == []
+    (found,) = problems(config({**SELECT, "domain_key": "topc"}, data__train_files=file))
+    assert "no column 'topc' to report by" in found
+    assert "did you mean 'topic'" in found
+
+
+def test_an_adaptive_mixer_needs_two_domains(tmp_path: Path) -> None:
+    rows: dict[str, list[Any]] = {"domain": ["easy"] * 2, "data_source": ["t"] * 2}
+    file = write(tmp_path / "a.parquet", rows)
+    (found,) = problems(config(MIX, data__train_files=file))
+    assert "there is but one, 'easy'" in found
+
+
+@pytest.mark.parametrize(
+    ("limit", "run", "words"),
+    [
+        # 8 easy and 24 hard rows are 8 batches of 4.
+        (1, {"total_training_steps": 8}, ""),
+        (1, {"total_training_steps": 500}, "32 rows (easy 8 x 1, hard 24 x 1), which are 8 batch"),
+        (1, {"total_epochs": 30}, "make 240 steps (trainer.total_epochs=30)"),
+        (2, {"total_epochs": 2}, ""),
+        ({"easy": 1, "hard": 2}, {"total_training_steps": 15}, "which are 14 batches of 4"),
+        ({"easy": 1}, {"total_training_steps": 500}, ""),  # hard rows may come without end
+        ({"hrad": 1}, {}, "max_epochs names 'hrad', which is no domain; did you mean 'hard'"),
+        (1, {"total_training_steps": 500, "val_only": True}, ""),
+    ],
+)
+@pytest.mark.parametrize("way", ["dataflex", "data.sampler"])
+def test_max_epochs_leaves_enough_for_the_run(
+    tmp_path: Path, way: str, limit: Any, run: dict[str, Any], words: str
+) -> None:
+    rows: dict[str, list[Any]] = {"domain": ["easy"] * 8 + ["hard"] * 24, "data_source": ["t"] * 32}
+    changes: dict[str, Any] = {f"trainer__{key}": value for key, value in run.items()}
+    changes["data__train_files"] = write(tmp_path / "a.parquet", rows)
+    changes["data__train_batch_size"] = 4
+    block: dict[str, Any] | None = {**MIX, "max_epochs": limit}
+    if way == "data.sampler":
+        block, changes["trainer__v1__trainer_mode"] = None, "sync"
+        changes["data__sampler"] = {**SAMPLER, "max_epochs": limit}
+    found = list(problems(config(block, **changes)))
+    assert len(found) == bool(words), found
+    assert all(words in problem for problem in found)
+
+
+def test_the_ledger_must_be_writable_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of(ledger: Path | str | None, **changes: Any) -> list[str]:
+        block = SELECT if ledger is None else {**SELECT, "ledger": str(ledger)}
+        return list(problems(config(block, **changes)))
+
+    text = tmp_path / "notes.txt"
+    text.write_text("hello\n")
+    (found,) = of(text)
+    assert found.startswith(f"dataflex.ledger: {text}, line 1: is not JSON")
+    assert "+dataflex.ledger=none" in found
+    (found,) = of(tmp_path)
+    assert "Is a directory" in found
+    (found,) = of(text / "ledger.jsonl")
+    assert f"{text} is a file, no folder" in found
+    held = tmp_path / "ledger.jsonl"
+    own = config({**SELECT, "ledger": str(held)})
+    with Ledger(held, ledger_run(own, run_settings(own["dataflex"]))):
+        pass
+    before = held.read_bytes()
+    assert of(held) == []
+    assert of(None, trainer__default_local_dir=str(tmp_path / "new")) == []
+    (found,) = of(held, trainer__experiment_name="other")
+    assert "is the ledger of another run" in found
+    (found,) = of(None, trainer__experiment_name="o", trainer__default_local_dir=str(tmp_path))
+    assert "is the ledger of another run" in found
+    assert of("none", trainer__default_local_dir=str(tmp_path)) == []
+    assert held.read_bytes() == before
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    assert of(empty) == []
+    monkeypatch.setattr("os.access", lambda *_: False)
+    (found,) = of(tmp_path / "new" / "ledger.jsonl")
+    assert f"{tmp_path} is not writable" in found
+    assert of("/dataflex_of_another_machine/ledger.jsonl") == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({**SAMPLER, "class_name": "DataflexSampler"}, "there is no sampler DataflexSampler in"),
+        ({**SAMPLER, "class_path": f"{SAMPLER['class_path']}s"}, "verl.samplers; ours is"),
+        ({"class_path": SAMPLER["class_path"]}, "without data.sampler.class_name names no sampler"),
+        ({"class_name": "DataFlexSampler"}, "without data.sampler.class_path names no sampler"),
+        ({"class_path": "pkg://mine.samplers", "class_name": "Mine"}, ""),
+        ({"class_path": None, "class_name": None}, ""),
+        # The actuator's name may be left out: no other mixer works there.
+        ({**SAMPLER, "actuator": {"params": {"weights": {"easy": 2, "hard": 1}}}}, ""),
+    ],
+)
+def test_a_sampler_that_is_not_there_is_told_before_the_run(
+    keys: dict[str, Any], words: str
+) -> None:
+    given = config(None, data__sampler=keys, trainer__v1__trainer_mode="sync")
+    found = list(problems(given))
+    assert len(found) == bool(words), found
+    assert all(words in problem for problem in found)
+    assert all(SAMPLER["class_path"] in problem for problem in found)
+
+
+def test_variables_that_are_not_set_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAFLEX_HELD", "x")
+    monkeypatch.delenv("DATAFLEX_DATA", raising=False)
+    written = {
+        "data": {"train_files": "${oc.env:DATAFLEX_DATA}/a", "val_files": ["${oc.env:NO_SUCH}"]},
+        "trainer": {"n": "${oc.env:DATAFLEX_OUT,out}", "m": "${oc.env:DATAFLEX_HELD}"},
+    }
+    with pytest.raises(ConfigError) as caught:
+        require_variables(written)
+    assert caught.value.problems == (
+        "data.train_files reads the environment variable DATAFLEX_DATA, which is not set. First: "
+        "export DATAFLEX_DATA=FOLDER, which holds train.parquet and validation.parquet",
+        "data.val_files reads the environment variable NO_SUCH, which is not set. First: "
+        "export NO_SUCH=VALUE",
+    )
 
 
 def test_the_plugin_is_light() -> None:

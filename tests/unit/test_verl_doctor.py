@@ -56,14 +56,14 @@ def test_a_run_that_can_be_carried_out(cli: Cli, tmp_path: Path, data: Path) -> 
 
 def test_what_has_no_effect_is_told_and_is_no_problem(cli: Cli, tmp_path: Path, data: Path) -> None:
     block = (
-        "dataflex: {mechanism: select, domains: [easy, hard], scorer: {name: group_solve_rate}, "
-        "actuator: {name: threshold_band, params: {low: 0.2, high: 0.8}}}"
+        "dataflex: {mechanism: select, scorer: {name: reward_difficulty}, "
+        "actuator: {name: gfpo, params: {k: 2, metric: short}}}"
     )
     text = (WHOLE % data).replace(WHOLE.splitlines()[-1], block)
     code, (run, remark, _) = examined(cli, tmp_path, text)
     assert (code, run["state"]) == (0, "ok")
     assert remark["state"] == "note"
-    assert "`domains` has no effect: nothing here mixes" in remark["detail"]
+    assert "'reward_difficulty' has no effect" in remark["detail"]
 
 
 def test_a_configuration_that_cannot_work_is_a_finding(
@@ -114,6 +114,8 @@ BLOCK = "{mechanism: mix, actuator: {name: reward_gap}}"
         ("train_batch_size: 4", "train_batch_size: many", "data.train_batch_size must be a whole"),
         ("{ppo_mini_batch_size: 4}", "3", "actor_rollout_ref.actor must be a mapping"),
         ("val_files: []", "val_files: 7", "data.val_files must be a path or a list of paths"),
+        (BLOCK, "{mechanism: mix, actuater: {name: x}}", "policies, poll_interval_s, preset, scor"),
+        (BLOCK, "{prest: ar}", "did you mean 'preset'"),
         ("gap}", "gap, params: {temprature: 1}}", "mixer reward_gap: key `temprature` is not kn"),
     ],
 )
@@ -188,3 +190,15 @@ def test_a_process_without_our_trainers_is_a_problem(monkeypatch: pytest.MonkeyP
     assert "dataflex_sync, dataflex_mix_sync is not registered there" in missing.detail
     assert "could not register" in missing.detail
     assert "failed: ImportError: x" in told("", "Traceback\nImportError: x").detail
+
+
+def test_it_says_what_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_version", lambda _: "0.9.1")
+    done = SimpleNamespace(stdout="DOCTOR[]", stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    said: list[str] = []
+    list(doctor.examine(None, processes=True, ray=True, say=said.append))
+    assert [line.split(" to see")[0] for line in said] == [
+        "starting a fresh process",
+        "starting a Ray worker",
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import logging
+import subprocess
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -131,3 +132,16 @@ def test_verls_own_validation_comes_after_ours(verl: ModuleType) -> None:
             {"trainer": {"v1": {"trainer_mode": "sync"}}, "dataflex": {"mechanism": "none"}}
         )
     assert len(seen) == 1
+
+
+def test_the_trainer_without_verl_names_the_extra() -> None:
+    code = (
+        "import sys; sys.modules.update({'torchdata': None, 'verl': None})\n"
+        "from dataflex_data.core.errors import MissingExtraError\n"
+        "try:\n    import dataflex_data.integrations.verl.trainer\n"
+        "except MissingExtraError as error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert 'pip install "dataflex-data[verl]"' in done.stdout

@@ -16,8 +16,10 @@ from dataflex_data.integrations.verl.datafiles import (
     local_files,
     numeric_extra_fields,
 )
-from dataflex_data.integrations.verl.mixture_checks import data_sampler, mixture, told
+from dataflex_data.integrations.verl.mixture_checks import columns, data_sampler, mixture, told
+from dataflex_data.integrations.verl.record import ledger_problems
 from dataflex_data.integrations.verl.settings import (
+    DOMAIN_KEY,
     TRAINER_MODES,
     RunSettings,
     get,
@@ -103,7 +105,10 @@ def _of_settings(config: Mapping[str, Any], block: Mapping[str, Any]) -> Iterato
         yield from mixture(config, settings)
     else:
         yield from data_sampler(config)
+        if settings.domain_key != DOMAIN_KEY:
+            yield from told(columns, config, settings.domain_key, "to report by (`domain_key`)")
     yield from told(_policies, config, settings)
+    yield from ledger_problems(config, settings)
 
 
 def _ill_typed(config: Mapping[str, Any]) -> Iterator[str]:
@@ -137,7 +142,7 @@ def _not_ours(config: Mapping[str, Any], mode: str, block: object) -> Iterator[s
         else:
             yield (
                 f"trainer.v1.trainer_mode={mode or 'None'} ignores the `dataflex` keys"
-                f"{did_you_mean(mode, TRAINER_MODES)}. "
+                f"{did_you_mean(mode, TRAINER_MODES) or '.'} "
                 "Set trainer.v1.trainer_mode=dataflex_sync"
             )
     yield from data_sampler(config)
@@ -276,7 +281,7 @@ def _reward(config: Mapping[str, Any]) -> Iterator[str]:
             if is_ours and unknown:
                 yield (
                     f"{file.path}: our reward function has no verifier for data_source "
-                    f"{', '.join(unknown[:4])}{did_you_mean(unknown[0], ROUTES.names())}. "
+                    f"{', '.join(unknown[:4])}{did_you_mean(unknown[0], ROUTES.names()) or '.'} "
                     "See `dfdata routes`, or set reward.custom_reward_function to one that knows it"
                 )
                 return

@@ -10,7 +10,7 @@ from typing import Any
 
 from dataflex_data.core.config import load_yaml
 from dataflex_data.core.errors import ConfigError, InputDataError, MissingExtraError
-from dataflex_data.integrations.verl.settings import get
+from dataflex_data.integrations.verl.settings import get, plain
 
 _CONFIG_MODULE = "verl.trainer.config"
 _MODULES = ("main_ppo.py", "verl.trainer.main_ppo")
@@ -34,7 +34,8 @@ def read_config(words: Sequence[str], path: Path | None) -> dict[str, Any] | Non
             `defaults`, which is composed, together with ``words``.
 
     Raises:
-        ConfigError: Both, or an override that verl's configuration does not take.
+        ConfigError: Both, an override that verl's configuration does not take, or environment
+            variables that it reads and that are not set.
         InputDataError: The file cannot be read.
         MissingExtraError: verl is not installed.
     """
@@ -110,7 +111,6 @@ def _composed(line: CommandLine) -> dict[str, Any]:
         raise MissingExtraError("verl", "verl", "reading verl's configuration")
     from hydra import compose, initialize_config_dir, initialize_config_module
     from hydra.errors import HydraException
-    from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
     folder = line.folder or f"pkg://{_CONFIG_MODULE}"
@@ -120,7 +120,7 @@ def _composed(line: CommandLine) -> dict[str, Any]:
     try:
         with begin(folder, version_base=None):
             composed = compose(line.name or "ppo_trainer", overrides=list(line.overrides))
-        config = OmegaConf.to_container(composed, resolve=True)
+        config = plain(composed)
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError("verl configuration", [" ".join(str(error).split())]) from None
     if not isinstance(config, dict):

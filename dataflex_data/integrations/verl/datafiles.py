@@ -99,10 +99,18 @@ def local_files(config: Mapping[str, Any], key: str) -> Iterator[DataFile]:
 
 def domains_of(config: Mapping[str, Any], domain_key: str) -> tuple[str, ...]:
     """Return the domains of the training files, sorted; none where these cannot be looked at."""
+    return tuple(sorted(rows_by_domain(config, domain_key)))
+
+
+def rows_by_domain(config: Mapping[str, Any], domain_key: str) -> dict[str, int]:
+    """Return the training rows of each domain; empty where not all files can be looked at."""
     files = list(local_files(config, FILE_KEYS[0]))
     if len(files) < len(named_files(config, FILE_KEYS[0])):
-        return ()
-    return tuple(sorted({name for file in files for name in file.counts(domain_key) if name}))
+        return {}
+    found: Counter[str | None] = Counter()
+    for file in files:
+        found.update(file.counts(domain_key))
+    return {name: rows for name, rows in found.items() if name}
 
 
 def numeric_extra_fields(config: Mapping[str, Any]) -> set[str] | None:

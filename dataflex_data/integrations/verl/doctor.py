@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
@@ -60,17 +60,24 @@ class Finding:
     detail: str
 
 
-def examine(config: Mapping[str, Any] | None, *, processes: bool, ray: bool) -> Iterator[Finding]:
+def examine(
+    config: Mapping[str, Any] | None,
+    *,
+    processes: bool,
+    ray: bool,
+    say: Callable[[str], None] = lambda _: None,
+) -> Iterator[Finding]:
     """Yield all findings.
 
     Args:
         config: verl's whole configuration of a run; ``None`` where none was given.
         processes: Look at a fresh process.
         ray: Look at a Ray worker too.
+        say: Told what is waited for.
     """
     yield from _versions()
     installed = _version("verl") is not None
-    yield from _plugin(installed, processes=processes, ray=ray)
+    yield from _plugin(installed, say, processes=processes, ray=ray)
     if config is None:
         return
     found = list(problems(config))
@@ -171,7 +178,9 @@ def _versions() -> Iterator[Finding]:
             yield Finding("versions", name, "skipped", "is not installed (one rollout engine is)")
 
 
-def _plugin(installed: bool, *, processes: bool, ray: bool) -> Iterator[Finding]:
+def _plugin(
+    installed: bool, say: Callable[[str], None], *, processes: bool, ray: bool
+) -> Iterator[Finding]:
     mine = [point for point in entry_points(group="verl.plugins") if point.value == ENTRY_POINT]
     if mine:
         yield Finding("plugin", "entry point", "ok", f"verl.plugins: {mine[0].name}")
@@ -198,6 +207,7 @@ def _plugin(installed: bool, *, processes: bool, ray: bool) -> Iterator[Finding]
         if not installed or not wanted:
             yield Finding("plugin", what, "skipped", "was not looked at")
         else:
+            say(f"starting a {what} to see what is registered there ...")
             yield _registration(what, code)
 
 

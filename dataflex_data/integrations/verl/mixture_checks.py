@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dataflex_data.core.errors import ConfigError, DataflexError, did_you_mean
-from dataflex_data.integrations.verl.datafiles import FILE_KEYS, domains_of, local_files
+from dataflex_data.integrations.verl.datafiles import (
+    FILE_KEYS,
+    domains_of,
+    local_files,
+    rows_by_domain,
+)
 from dataflex_data.integrations.verl.settings import (
     MixSettings,
     RunSettings,
@@ -17,6 +22,7 @@ from dataflex_data.policies.config import PolicySpec
 from dataflex_data.scheduling import mixer_problems
 
 OURS = "dataflex_data.integrations.verl.sampler"
+CLASS_NAME = "DataFlexSampler"
 # Signals that a step of verl does not hold, and what they would be made of.
 _NOT_IN_VERL = {"loss": "losses", "excess_loss": "losses of a reference model"}
 
@@ -43,14 +49,28 @@ def mixture(config: Mapping[str, Any], settings: RunSettings) -> Iterator[str]:
     spec = next(spec for spec in settings.specs if spec.mechanism == "mix")
     yield from told(_mixer, config, spec, mix, "dataflex")
     yield from _run(config, mix)
-    yield from told(_columns, config, mix.domain_key)
+    yield from told(columns, config, mix.domain_key)
+    yield from told(_filled, config, mix.domain_key)
+    yield from told(_max_epochs, config, mix)
 
 
 def data_sampler(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with a mixture that ``data.sampler`` asks for, if it does."""
     keys = get(config, "data.sampler") or {}
-    if str(keys.get("class_path") or "").removeprefix("pkg://") == OURS:
+    path, name = str(keys.get("class_path") or ""), str(keys.get("class_name") or "")
+    whole = f"data.sampler.class_path=pkg://{OURS} data.sampler.class_name={CLASS_NAME}"
+    if bool(path) != bool(name):
+        given, lacking = ("class_path", "class_name") if path else ("class_name", "class_path")
+        yield (
+            f"data.sampler.{given}={path or name} without data.sampler.{lacking} names no sampler; "
+            f"ours is {whole}"
+        )
+        return
+    module = path.removeprefix("pkg://")
+    if module == OURS and name == CLASS_NAME:
         yield from told(_of_data_sampler, config, keys, key="data.sampler")
+    elif module == OURS or module.split(".")[0] == "dataflex_data":
+        yield f"data.sampler: there is no sampler {name} in {path}; ours is {whole}"
 
 
 def _of_data_sampler(config: Mapping[str, Any], keys: Mapping[str, Any]) -> Iterator[str]:
@@ -69,7 +89,9 @@ def _of_data_sampler(config: Mapping[str, Any], keys: Mapping[str, Any]) -> Iter
     spec = PolicySpec(mechanism="mix", actuator=mix.actuator)
     yield from told(_mixer, config, spec, mix, "data.sampler", key="data.sampler")
     yield from _refills(config)
-    yield from _columns(config, mix.domain_key)
+    yield from columns(config, mix.domain_key, key="data.sampler.domain_key")
+    yield from _filled(config, mix.domain_key)
+    yield from _max_epochs(config, mix)
 
 
 def _mixer(
@@ -122,20 +144,65 @@ def _refills(config: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _columns(config: Mapping[str, Any], domain_key: str) -> Iterator[str]:
+def _max_epochs(config: Mapping[str, Any], mix: MixSettings) -> Iterator[str]:
+    """Yield why ``max_epochs`` cannot be kept, or leaves too few rows for the steps asked for."""
+    limit = mix.max_epochs
+    rows = rows_by_domain(config, mix.domain_key)
+    domains = sorted(rows or mix.domains or ())
+    if limit is None or not domains:
+        return
+    unknown = [name for name in limit if name not in domains] if isinstance(limit, dict) else []
+    for name in unknown:
+        yield (
+            f"max_epochs names {name!r}, which is no domain{did_you_mean(name, domains)} "
+            f"(domains: {', '.join(domains)})"
+        )
+    caps = {name: limit.get(name) if isinstance(limit, dict) else limit for name in rows}
+    batch, steps = get(config, "data.train_batch_size"), get(config, "trainer.total_training_steps")
+    asked = f"trainer.total_training_steps={steps}"
+    if steps is None:
+        epochs = get(config, "trainer.total_epochs")
+        whole = bool(batch) and isinstance(epochs, int)
+        steps = sum(rows.values()) // batch * epochs if whole else None
+        asked = f"trainer.total_epochs={epochs}"
+    if unknown or not rows or not batch or not isinstance(steps, int):
+        return
+    if None in caps.values() or get(config, "trainer.val_only"):
+        return
+    drawn = sum(rows[name] * (cap or 0) for name, cap in caps.items())
+    if drawn // batch < steps:
+        listed = ", ".join(f"{name} {rows[name]:,} x {caps[name]}" for name in domains)
+        yield (
+            f"max_epochs allows {drawn:,} rows ({listed}), which are {drawn // batch:,} batches of "
+            f"{batch}, and the run is to make {steps:,} steps ({asked}). Raise max_epochs, or set "
+            f"trainer.total_training_steps={drawn // batch}"
+        )
+
+
+def columns(
+    config: Mapping[str, Any],
+    domain_key: str,
+    purpose: str = "to mix by",
+    key: str = "dataflex.domain_key",
+) -> Iterator[str]:
+    """Yield which training files have no such column, and by which key to name another."""
     column, *inner = domain_key.split(".")
     for file in local_files(config, FILE_KEYS[0]):
         if column not in file.columns:
             yield (
-                f"{file.path} has no column {column!r} to mix by"
+                f"{file.path} has no column {column!r} {purpose}"
                 f"{did_you_mean(column, file.columns)} (columns: {', '.join(file.columns)}). "
                 "Build the data with `dfdata build`, or name the column: "
-                "+dataflex.domain_key=COLUMN"
+                f"+{key}=COLUMN"
             )
-            continue
+        elif inner and not file.counts(domain_key):
+            yield f"{file.path}: column {column!r} has no field {'.'.join(inner)!r} {purpose}"
+
+
+def _filled(config: Mapping[str, Any], domain_key: str) -> Iterator[str]:
+    """Yield which training files have rows without a domain."""
+    for file in local_files(config, FILE_KEYS[0]):
         counts = file.counts(domain_key)
-        if inner and not counts:
-            yield f"{file.path}: column {column!r} has no field {'.'.join(inner)!r} to mix by"
         if None in counts:
             yield (
                 f"{file.path}: {counts[None]} of {file.rows} rows have no {domain_key!r}; "

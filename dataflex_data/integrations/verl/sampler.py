@@ -18,9 +18,6 @@ from dataflex_data.samplers import domain_sampler
 from dataflex_data.samplers.signals import StepCounts, StepSignals
 from dataflex_data.samplers.state import without_unreported
 
-CLASS_PATH = "pkg://dataflex_data.integrations.verl.sampler"
-CLASS_NAME = "DataFlexSampler"
-
 
 def labels_of(dataset: Any, domain_key: str) -> list[str]:  # noqa: ANN401 - verl's dataset
     """Return the domain of each row of verl's dataset, after its filtering.

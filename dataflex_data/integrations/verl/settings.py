@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from dataflex_data.core.config import Config, parse_config
 from dataflex_data.core.errors import ConfigError
-from dataflex_data.policies.config import ComponentSpec, PoliciesConfig, PolicySpec
+from dataflex_data.policies.config import ComponentSpec, PoliciesConfig, PolicySpec, Seed
 from dataflex_data.policies.presets import preset
 
+DOMAIN_KEY = "domain"
 TRAINER_MODES = ("dataflex_sync", "dataflex_mix_sync")
 SelectMode: TypeAlias = Literal["drop", "mask", "weights"]
+# What the variables of examples/configs are.
+_VARIABLES = {
+    "DATAFLEX_DATA": "FOLDER, which holds train.parquet and validation.parquet",
+    "DATAFLEX_MODEL": "MODEL, a folder or a name on the Hugging Face Hub",
+}
+_VARIABLE = re.compile(r"\$\{oc\.env:\s*(\w+)\s*\}")
+
+
+def _at_least_one(value: int | dict[str, int]) -> int | dict[str, int]:
+    if any(cap < 1 for cap in (value.values() if isinstance(value, dict) else (value,))):
+        raise ValueError("must be a whole number of at least 1, for all domains or by name")
+    return value
+
+
+MaxEpochs: TypeAlias = Annotated[int | dict[str, int], AfterValidator(_at_least_one)]
 
 
 class RunSettings(PoliciesConfig):
@@ -31,11 +49,11 @@ class RunSettings(PoliciesConfig):
     """
 
     mode: SelectMode = "drop"
-    max_epochs: int | dict[str, int] | None = None
+    max_epochs: MaxEpochs | None = None
     on_inert: Literal["warn", "error"] = "warn"
     on_change: Literal["error", "adapt"] = "error"
     ledger: str | None = None
-    poll_interval_s: float | None = Field(default=None, gt=0)
+    poll_interval_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
     @property
     def mix(self) -> MixSettings | None:
@@ -79,14 +97,24 @@ class MixSettings(Config):
     warmup_step: int = Field(default=1, ge=0)
     update_step: int = Field(default=1, ge=1)
     domains: tuple[str, ...] | None = None
-    domain_key: str = "domain"
-    max_epochs: int | dict[str, int] | None = None
-    seed: int | None = Field(default=None, ge=0)
+    domain_key: str = DOMAIN_KEY
+    max_epochs: MaxEpochs | None = None
+    seed: Seed | None = None
     on_inert: Literal["warn", "error"] = "warn"
     on_change: Literal["error", "adapt"] = "error"
 
 
+class _Block(RunSettings):
+    # For the list of known keys: a preset is written out before the block is read.
+    preset: None = None
+
+
+class _StaticUnlessNamed(ComponentSpec):
+    name: str = "static"
+
+
 class _SamplerKeys(MixSettings):
+    actuator: _StaticUnlessNamed = _StaticUnlessNamed()
     class_path: str | None = None
     class_name: str | None = None
 
@@ -125,9 +153,41 @@ def plain(config: Any) -> Any:  # noqa: ANN401 - OmegaConf's containers are of a
         from omegaconf import DictConfig, ListConfig, OmegaConf
     except ImportError:
         return config
-    if isinstance(config, DictConfig | ListConfig):
-        return OmegaConf.to_container(config, resolve=True)
-    return config
+    if not isinstance(config, DictConfig | ListConfig):
+        return config
+    require_variables(OmegaConf.to_container(config, resolve=False))
+    return OmegaConf.to_container(config, resolve=True)
+
+
+def require_variables(written: Any) -> None:  # noqa: ANN401 - a configuration's value
+    """Refuse a configuration that reads environment variables which are not set.
+
+    Raises:
+        ConfigError: Names them all, and the keys that read them.
+    """
+    keys_by_name: dict[str, list[str]] = {}
+    for key, text in _texts(written):
+        for name in _VARIABLE.findall(text):
+            if name not in os.environ:
+                keys_by_name.setdefault(name, []).append(key)
+    if keys_by_name:
+        problems = [
+            f"{', '.join(keys)} {'reads' if len(keys) == 1 else 'read'} the environment variable "
+            f"{name}, which is not set. First: export {name}={_VARIABLES.get(name, 'VALUE')}"
+            for name, keys in sorted(keys_by_name.items())
+        ]
+        raise ConfigError("verl configuration", problems)
+
+
+def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _texts(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, path)
+    elif isinstance(value, str):
+        yield path, value
 
 
 def sampler_settings(keys: Mapping[str, Any]) -> MixSettings:
@@ -151,11 +211,31 @@ def run_settings(keys: Mapping[str, Any] | None) -> RunSettings:
     given = dict(keys)
     name = given.pop("preset", None)
     if name is not None:
-        block = preset(str(name)).config
-        twice = sorted(set(block) & set(given))
-        if twice:
-            raise ConfigError(
-                "dataflex", [f"preset {name} sets {key} already; drop one" for key in twice]
-            )
-        given = {**block, **given}
-    return parse_config(RunSettings, given, "dataflex")
+        given = {**_written_out(name, given), **given}
+    return parse_config(_Block, given, "dataflex")
+
+
+def _written_out(name: object, beside: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a preset's keys, where what stands beside it does not speak of the same."""
+    if not isinstance(name, str):
+        raise ConfigError(
+            "dataflex",
+            [f"preset is one name, got {name!r}; several policies are written under `policies`"],
+        )
+    block = preset(name).config
+    instead = f"`dfdata policies show {name}` prints its keys: write those"
+    if "policies" in beside:
+        raise ConfigError(
+            "dataflex",
+            [f"preset {name} is a policy by itself, beside `policies`. {instead} as one of them"],
+        )
+    twice = [key for key in block if key in beside]
+    if twice:
+        raise ConfigError(
+            "dataflex",
+            [
+                f"preset {name} sets {', '.join(twice)} already. To change a value: {instead} in "
+                f"place of preset={name}"
+            ],
+        )
+    return block

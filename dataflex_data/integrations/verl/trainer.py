@@ -16,18 +16,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torchdata.stateful_dataloader import StatefulDataLoader
-from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
-from verl.utils import tensordict_utils
-from verl.utils.dataset.rl_dataset import collate_fn
 
-from dataflex_data.core.errors import StateError
+from dataflex_data.core.errors import MissingExtraError, StateError
 from dataflex_data.core.ledger import Ledger
 from dataflex_data.core.parquet import replace_file
 from dataflex_data.core.seeding import hex_id
+
+try:
+    from torchdata.stateful_dataloader import StatefulDataLoader
+    from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
+    from verl.utils import tensordict_utils
+    from verl.utils.dataset.rl_dataset import collate_fn
+except ModuleNotFoundError as error:
+    raise MissingExtraError(str(error.name), "verl", "the trainer inside verl") from error
+
 from dataflex_data.integrations.verl import adapter
 from dataflex_data.integrations.verl.checks import host_of
 from dataflex_data.integrations.verl.prompts import ANY, admitted, from_domains
+from dataflex_data.integrations.verl.record import ledger_path, ledger_run
 from dataflex_data.integrations.verl.report import ledger_values, mixture_metrics
 from dataflex_data.integrations.verl.sampler import build_sampler
 from dataflex_data.integrations.verl.settings import plain, run_settings
@@ -143,18 +149,11 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
     def on_train_begin(self) -> None:
         """Open the ledger at the step that comes first."""
         super().on_train_begin()
-        given = self.settings.ledger
-        if given == "none":
-            return
-        path = Path(given or Path(self.config.trainer.default_local_dir) / "ledger.jsonl")
-        run = {
-            "project": self.config.trainer.project_name,
-            "experiment": self.config.trainer.experiment_name,
-            "dataflex": self.settings.model_dump(
-                mode="json", exclude_none=True, exclude={"ledger", "poll_interval_s"}
-            ),
-        }
-        self.ledger = Ledger(path, run, first_step=self.global_steps)
+        config = plain(self.config)
+        path = ledger_path(config, self.settings)
+        if path is not None:
+            run = ledger_run(config, self.settings)
+            self.ledger = Ledger(path, run, first_step=self.global_steps)
 
     def _fetch_one_gen_batch(self) -> Any:  # noqa: ANN401 - verl's tensordict
         fetched = super()._fetch_one_gen_batch()
@@ -230,6 +229,7 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
             if self._greso is not None:
                 self._row["notes"].update(self._sent, **self._greso.observe(step.batch))
             metrics.update(policy_metrics(self._row))
+            metrics.update(self._update_numbers(0, 0, 0))  # until there is one
             if self.sampler is not None:
                 metrics.update(mixture_metrics(self.sampler))
         if written:
@@ -288,10 +288,14 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
 
     def _update_actor(self, batch: Any, metrics: dict[str, Any]) -> Any:  # noqa: ANN401
         decision = self.decision
-        if decision is None or not self.policies.active:
+        if decision is None:
             return super()._update_actor(batch, metrics)
         if decision.skip_update:
             return batch
+        n_steps = -(-len(batch) // self._mini_batch_rows)
+        metrics.update(self._update_numbers(int(decision.kept_B.sum()), 0, n_steps))
+        if not self.policies.active:
+            return super()._update_actor(batch, metrics)
         dropped = self._dropped(decision)
         if not dropped or self.settings.mode == "weights":
             return super()._update_actor(batch, metrics)
@@ -345,9 +349,17 @@ class DataFlexTrainer(PPOTrainerSync):  # type: ignore[misc]
             numbers["dataloader_kwargs"] = {"shuffle": False}
         with adapter.zero_masks(batch, plan.fill), self._pinned(numbers):
             super()._update_actor(part, metrics)
-        metrics["dataflex/updated_rows"] = float(len(plan.order) - len(plan.fill))
-        metrics["dataflex/filled_rows"] = float(len(plan.fill))
-        metrics["dataflex/optimiser_steps"] = float(plan.n_mini)
+        n_filled = len(plan.fill)
+        metrics.update(self._update_numbers(len(plan.order) - n_filled, n_filled, plan.n_mini))
+
+    def _update_numbers(self, updated: int, filled: int, n_mini: int) -> dict[str, float]:
+        """Return the metrics of an update: its rows, those that only fill up, and its steps."""
+        epochs = int(self.config.actor_rollout_ref.actor.ppo_epochs)
+        return {
+            "dataflex/updated_rows": float(updated),
+            "dataflex/filled_rows": float(filled),
+            "dataflex/optimiser_steps": float(n_mini * epochs),
+        }
 
     @contextmanager
     def _pinned(self, numbers: dict[str, Any]) -> Iterator[None]:
