@@ -323,11 +323,13 @@ def _shortfall_message(
         for label, count in by_label.items():
             report = reports[label]
             reasons = Counter(report.dropped).most_common(6)
+            left = sum(report.eligible.values())
             lines.append(
                 f"  - {label}/{split}: wanted {report.wanted[split]}, got {report.drawn[split]}, "
                 f"missing {count} (raw {report.raw}; dropped "
                 + (", ".join(f"{reason} {number}" for reason, number in reasons) or "none")
-                + f"; eligible {report.eligible[split]})"
+                + f"; of the {left:,} left, {report.eligible[split]:,} fall in {split}: "
+                "their content decides the split)"
             )
     short = {label for by_label in missing.values() for label in by_label}
     lines.extend(

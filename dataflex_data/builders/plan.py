@@ -13,6 +13,7 @@ from dataflex_data.builders.pool import Item
 from dataflex_data.builders.recipe import Domain, Recipe, split_counts
 from dataflex_data.builders.source import FileSource, GeneratedSource, Source
 from dataflex_data.builders.templates import LETTERS, render_prompt
+from dataflex_data.core.errors import ConfigError
 from dataflex_data.core.fetch import HubDataset, Located, Lookup, locate
 from dataflex_data.core.schema import Row
 from dataflex_data.core.seeding import digest
@@ -94,8 +95,10 @@ class Plan:
         """Return where each source that reads files has them, without reading any.
 
         Raises:
+            ConfigError: Files are given for sources that are generated.
             SourceUnavailableError: Sources that can be read from nowhere, all of them together.
         """
+        self._refuse_files_for_generated(lookup)
         wanted: dict[str, HubDataset] = {}
         own: dict[str, Path] = {}
         for label, source in self.sources.items():
@@ -110,6 +113,22 @@ class Plan:
             Lookup(overrides, lookup.sources_dir, lookup.offline),
             self.recipe.locks(),
         )
+
+    def _refuse_files_for_generated(self, lookup: Lookup) -> None:
+        """Refuse files that no source would read: what is given must have an effect."""
+        generated = [n for n, s in self.sources.items() if isinstance(s, GeneratedSource)]
+        all_made = len(generated) == len(self.sources)
+        known = f"all sources of the recipe are generated ({', '.join(generated)})"
+        problems = []
+        for name in lookup.overrides:
+            if name in generated:
+                problems.append(f"--source {name}: {name} is generated and reads no files")
+            elif all_made:
+                problems.append(f"--source {name}: the recipe has no such source; {known}")
+        if lookup.sources_dir is not None and all_made:
+            problems.append(f"--sources-dir {lookup.sources_dir}: {known} and read no files")
+        if problems:
+            raise ConfigError("sources", [f"{problem}; leave it out" for problem in problems])
 
     def report(self, label: str, located: Located | None) -> EntryReport:
         """Return an entry's report with no counts yet."""

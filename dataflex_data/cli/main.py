@@ -94,7 +94,8 @@ def _lasting(stream: TextIO) -> TextIO:
         io.BufferedWriter(_Outlet(stream.fileno(), "w", closefd=False)),
         encoding=stream.encoding,
         errors="replace",
-        line_buffering=stream.line_buffering,
+        # The buffer is ours even with PYTHONUNBUFFERED: errors stand among the output as they come.
+        line_buffering=stream.line_buffering or stream.write_through,
         write_through=stream.write_through,
     )
 
@@ -105,6 +106,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         code = app(arguments, prog_name="dfdata", standalone_mode=False)
     except _UsageError as error:
+        if getattr(error, "possibilities", None):
+            error.possibilities = error.possibilities[:1]  # the nearest; typer sorts by alphabet
         error.show()
         if near := _near_verbs(error):
             typer.echo(near, err=True)

@@ -12,7 +12,10 @@ from dataflex_data.cli._options import Json, parse_pairs
 
 def register(app: typer.Typer) -> None:
     """Add the verb to ``app``."""
-    verbs = typer.Typer(help="List, show and lock recipes.", invoke_without_command=True)
+    verbs = typer.Typer(
+        help="Recipes. `dfdata recipes` alone lists them; the commands show and lock one.",
+        invoke_without_command=True,
+    )
     verbs.callback()(list_recipes)
     verbs.command("show")(show)
     verbs.command("sources")(sources)

@@ -72,6 +72,7 @@ def show(
     for record in found:
         _print_record(record)
     if not found:
+        _refuse_misspelt(where or [], table)
         typer.echo(f"no row of {split} fits {' and '.join(where or [])}")
         for name, values in _known_values(where or [], table).items():
             typer.echo(f"{name} is one of: {', '.join(values)}")
@@ -117,6 +118,26 @@ def _conditions(texts: list[str], table: pa.Table) -> list[Callable[[Mapping[str
     if problems:
         raise ConfigError("--where", problems)
     return found
+
+
+def _refuse_misspelt(texts: list[str], table: pa.Table) -> None:
+    """Refuse a value that no row has and that is nearly one that some have.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    problems = []
+    for text in texts:
+        match = _CONDITION.fullmatch(text.strip())
+        if match is None or match[2] not in ("=", "=="):
+            continue
+        name, value = match[1].split(".")[-1], match[3]
+        for values in _known_values([text], table).values():
+            near = did_you_mean(value, values) if value not in values else ""
+            if near:
+                problems.append(f"no row has {name} {value!r}{near}")
+    if problems:
+        raise ConfigError("--where", problems)
 
 
 def _known_values(texts: list[str], table: pa.Table, limit: int = 12) -> dict[str, list[str]]:

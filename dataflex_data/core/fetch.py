@@ -346,9 +346,7 @@ def _locate_local(wanted: Mapping[str, HubDataset], lookup: Lookup) -> dict[str,
     ]
     root = None if lookup.sources_dir is None else expand(lookup.sources_dir)
     if root is not None and not root.is_dir():
-        problems.append(
-            f"the sources folder {root} {'is a file' if root.exists() else 'does not exist'}"
-        )
+        problems.append(f"the folder {root} {'is a file' if root.exists() else 'does not exist'}")
         root = None
     for name, dataset in wanted.items():
         try:

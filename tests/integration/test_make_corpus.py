@@ -86,7 +86,7 @@ def test_benchmarks_that_are_given_are_audited_against(tmp_path: Path, recipe: P
     out = tmp_path / "out" / "small"
     done = corpus(tmp_path, RECIPE=recipe, OUT=out, BENCHMARKS_DIR=items.parents[1])
     assert done.returncode == 0, done.stderr
-    assert "No row of 48 is flagged against 1 benchmarks." in done.stdout
+    assert "No row of 48 is flagged against 1 benchmark." in done.stdout
     assert (tmp_path / "out" / "small_audit" / "report.html").is_file()
     assert "<h2>Audit small_audit</h2>" in (tmp_path / "out/small_dashboard.html").read_text()
 
@@ -109,3 +109,23 @@ def test_the_default_is_the_offline_recipe_and_make_hands_everything_on() -> Non
     for part in ('RECIPE="three_domain_offline"', 'SOURCES="S"', 'BENCHMARKS_DIR="B"', 'OUT="O"'):
         assert part in told
     assert "V/bin/python -m pip install" in told
+
+
+@pytest.mark.parametrize("variable", ["SOURCES", "BENCHMARKS_DIR"])
+def test_a_folder_that_is_not_there_is_told_by_its_name_before_anything_is_built(
+    tmp_path: Path, recipe: Path, variable: str
+) -> None:
+    out = tmp_path / "out" / "small"
+    done = corpus(tmp_path, RECIPE=recipe, OUT=out, **{variable: tmp_path / "nope"})
+    assert done.returncode == 2
+    assert f"make corpus: {variable}={tmp_path}/nope: there is no such folder" in done.stderr
+    assert done.stdout == ""
+    assert not out.exists()
+
+
+def test_sources_for_a_generated_recipe_are_refused(tmp_path: Path, recipe: Path) -> None:
+    out = tmp_path / "out" / "small"
+    done = corpus(tmp_path, RECIPE=recipe, OUT=out, SOURCES=tmp_path)
+    assert done.returncode == 2
+    assert "all sources of the recipe are generated" in done.stderr
+    assert not out.exists()

@@ -69,7 +69,7 @@ def test_all_wrong_paths_are_told_at_once_with_the_expanded_path(
     assert "source gsm8 is not part of the recipe; did you mean 'gsm8k'?" in message
     assert f"source gsm8k: no such file or folder: {tmp_path}/gone.jsonl" in message
     assert f"{csv} cannot be read, its name does not end in any of .parquet, .jsonl" in message
-    assert f"the sources folder {tmp_path}/nowhere does not exist" in message
+    assert f"the folder {tmp_path}/nowhere does not exist" in message
 
 
 def test_a_single_wrong_path_is_one_paragraph(tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ class AuditedCorpus(_Part):
     name: str
     rows: int
     files: dict[str, str]
+    rows_not_utf8: int = 0
 
 
 class WorstPair(_Part):
