@@ -132,6 +132,14 @@ def build(
     if decontaminate is not None:
         wanted = Benchmarks(benchmarks=tuple(decontaminate)) if decontaminate else None
         checked = checked.model_copy(update={"decontaminate": wanted})
+    if checked.evaluation is not None and (sources or sources_dir is not None):
+        raise ConfigError(
+            "sources",
+            [
+                "the recipe writes evaluation sets and has no sources; give --benchmarks-dir or "
+                "--benchmark-file instead of --source and --sources-dir"
+            ],
+        )
     lookup = Lookup(overrides=sources or {}, sources_dir=sources_dir, offline=offline)
     benchmarks = _benchmarks(
         checked, benchmarks_dir, benchmark_files or {}, offline, missing_benchmarks
