@@ -183,7 +183,7 @@ def verify(
     text = after_thinking(response)
     if text is None:
         return Verdict(0.0, "", "a <think> block is never closed", "open_thinking")
-    if "~~" in text:
+    if "~" in text and "~~" in text:  # one sign is looked for far faster than two
         text = _STRUCK_OUT.sub(" ", text)
     count = len(options) or n_options or _DEFAULT_OPTIONS
     found, step, problem = _announced(text, options, prefer_text=gold is None)

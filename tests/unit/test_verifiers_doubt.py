@@ -10,7 +10,7 @@ import importlib.util
 
 import pytest
 
-from dataflex_data.verifiers import math, routes
+from dataflex_data.verifiers import math, routes, symbolic
 
 OPTIONS = {"options": ["iron", "lead", "tin", "gold"]}
 KNIGHTS = "Emma is a knight, and Liam is a knight, and Noor is a knight."
@@ -245,7 +245,9 @@ def test_equal(gold: str, answer: str) -> None:
 
 @needs_symbolic
 @pytest.mark.parametrize(("gold", "answer"), EQUAL_WITH_SYMBOLIC)
-def test_equal_with_symbolic(gold: str, answer: str) -> None:
+def test_equal_with_symbolic(gold: str, answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The machine that tests may be busy; the limit itself is tested elsewhere.
+    monkeypatch.setattr(symbolic._worker(), "time_limit_s", 90.0)
     assert math.verify(f"\\boxed{{{answer}}}", gold).score == 0.0
     assert math.verify(f"\\boxed{{{answer}}}", gold, symbolic=True).score == 1.0
 
