@@ -36,6 +36,7 @@ from dataflex_data.core.parquet import (
     write_json,
     write_parquet,
 )
+from dataflex_data.reporting.words import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def run_audit(
         }
         write_json(manifest, folder / MANIFEST_NAME)
     drop_parts(out)
-    note(f"audited {result.rows:,} rows in {elapsed:.1f} s")
+    note(f"audited {plural(result.rows, 'row')} in {elapsed:.1f} s")
     return summary
 
 

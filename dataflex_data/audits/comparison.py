@@ -6,6 +6,7 @@ collision can never become a finding. The verdict rule lives here too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -24,6 +25,17 @@ ItemsOfGrams = Callable[[Sequence[str]], Sequence[int]]
 Share = Annotated[float, Field(gt=0, le=1)]
 Channel = Literal["exact", "normalised", "containment", "jaccard", "stem", "latex", "short_run"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
+
+# Words by which a question points to its options, and what a list of options looks like.
+_POINTS_TO_OPTIONS = {
+    *("following", "these", "those", "below", "above", "answers"),
+    *("option", "options", "choice", "choices", "alternative", "alternatives"),
+    *("statement", "statements"),
+}
+_OPTION_LIST = re.compile(
+    r"(?:^|[\s(\[])A[.):\]].*?[\s(\[]B[.):\]]|\b(?:options|choices)\s*:",
+    re.DOTALL | re.IGNORECASE,
+)
 
 # Edit distance is quadratic: beyond this many characters on either side it is not computed.
 _EDIT_LIMIT = 20_000
@@ -60,20 +72,24 @@ class Rule(Config):
         return channels
 
     def in_words(self) -> str:
-        """Return the rule as one sentence."""
+        """Return the rule as one sentence, of which each part stands by itself."""
+        n, holds = self.n, f"holds at least {self.containment:g}"
+        alike = (
+            f"a {n}-gram Jaccard similarity above {self.jaccard:g}"
+            if self.jaccard < 1
+            else f"the same {n}-grams"
+        )
         told = {
-            "exact": "equals an item character by character",
-            "normalised": "has the same words as an item",
-            "containment": f"holds at least {self.containment:g} of an item's {self.n}-grams "
-            f"(those in {self.boilerplate_items} or more items left aside)",
-            "jaccard": (
-                f"has a {self.n}-gram Jaccard similarity above {self.jaccard:g} with an item"
-                if self.jaccard < 1
-                else f"has the same {self.n}-grams as an item"
-            ),
-            "stem": "does any of that with an item's question without its options",
-            "latex": "does any of that once LaTeX spelling is evened out",
-            "short_run": f"holds all words of an item of 5 to {self.n - 1} words in one run",
+            "exact": "equals an item, or its question alone, character by character",
+            "normalised": "has the same words as an item, or as its question alone",
+            "containment": f"{holds} of an item's {n}-grams (those in {self.boilerplate_items} or "
+            "more items left aside)",
+            "jaccard": f"has {alike} {'with' if self.jaccard < 1 else 'as'} an item",
+            "stem": f"{holds} of the {n}-grams of an item's question without its options, has "
+            f"{alike}, has its words and no others, or holds all its 5 to {n - 1} words in one run",
+            "latex": f"{holds} of the {n}-grams of an item or of its question, has {alike}, or "
+            "has the same words, once LaTeX spelling is evened out",
+            "short_run": f"holds all words of an item of 5 to {n - 1} words in one run",
         }
         clauses = [told[channel] for channel in CHANNELS if channel in self.channels]
         return "a row is flagged where it " + "; or ".join(clauses)
@@ -182,8 +198,9 @@ class Comparison:
 
     Attributes:
         channels: The channels that hit, strongest first, whether or not the rule flags by them.
-        plain: Best overlap over the views of both sides.
-        latex: The same in LaTeX canonical form.
+        plain: Overlap with the item, the best of the row's views.
+        stem: The same with the item's question alone; nothing where the item has no options.
+        latex: The same in LaTeX canonical form, with item or question, whichever is better.
         longest_run: Words of the longest run that both texts share.
         run_words: That run.
         similarity: Edit similarity of the normal forms in [0, 1]; None beyond 20,000 characters.
@@ -191,6 +208,7 @@ class Comparison:
 
     channels: tuple[Channel, ...]
     plain: Overlap
+    stem: Overlap
     latex: Overlap
     longest_run: int
     run_words: str
@@ -226,7 +244,11 @@ def compare(row: Subject, item: Subject, rule: Rule, items_of_grams: ItemsOfGram
     hits["jaccard"] = any(_above(found.jaccard, rule.jaccard) for found in plain_full)
 
     plain_stem = [] if item.stem is item.full else [overlap(r, item.stem) for r in row.views]
-    hits["stem"] = any(_passes(found, rule) for found in plain_stem) or _short_stem(row, item)
+    hits["stem"] = (
+        any(_passes(found, rule) for found in plain_stem)
+        or any(r.equals(i) for r, i in _askable(row, item) if i is not item.full)
+        or _short_stem(row, item)
+    )
 
     latex = [overlap(r, i, latex=True) for r, i in pairs]
     hits["latex"] = not any(hits.values()) and (
@@ -242,7 +264,8 @@ def compare(row: Subject, item: Subject, rule: Rule, items_of_grams: ItemsOfGram
         hits["short_run"] = holds_run(row.full.latex, item.full.latex)
     return Comparison(
         channels=tuple(channel for channel in CHANNELS if hits[channel]),
-        plain=_best([*plain_full, *plain_stem]),
+        plain=_best(plain_full),
+        stem=_best(plain_stem) if plain_stem else Overlap(),
         latex=_best(latex),
         longest_run=len(run),
         run_words=" ".join(run),
@@ -273,12 +296,23 @@ def _askable(row: Subject, item: Subject) -> list[tuple[TextView, TextView]]:
 
 
 def _short_stem(row: Subject, item: Subject) -> bool:
-    stem = item.stem.words
-    return (
-        item.stem is not item.full
-        and 5 <= len(stem) < item.stem.n
-        and holds_run(row.full.words, stem)
-        and _shares_options(row, item)
+    """Return whether a row holds a short question, with its options or as one that needs none."""
+    if item.stem is item.full:
+        return False
+    forms = [(row.full.words, item.stem.words), (row.full.latex, item.stem.latex)]
+    held = any(5 <= len(stem) < item.stem.n and holds_run(mine, stem) for mine, stem in forms)
+    return held and (_shares_options(row, item) or _needs_no_options(row, item))
+
+
+def _needs_no_options(row: Subject, item: Subject) -> bool:
+    """Return whether a question says by itself what is asked, in a row that shows no options.
+
+    "Which of the following is true?" does not, and with other options it is another question.
+    """
+    return not (
+        row.options
+        or _OPTION_LIST.search(row.full.text)
+        or _POINTS_TO_OPTIONS.intersection(item.stem.words)
     )
 
 

@@ -29,7 +29,7 @@ from dataflex_data.audits.comparison import (
     with_options,
 )
 from dataflex_data.audits.corpus import Batch, Layout, Shard, read_shard
-from dataflex_data.audits.findings import Finding, redact_rows, strength
+from dataflex_data.audits.findings import FINDINGS_SCHEMA, Finding, redact_rows, strength
 from dataflex_data.audits.ngram_index import NgramIndex, Thresholds
 from dataflex_data.audits.scanner import Candidates, Scanner
 from dataflex_data.audits.word_streams import Array, byte_array, decoded
@@ -194,7 +194,7 @@ class Auditor:
             item = self.items[number]
             theirs = self.item_subject(number)
             found = self._compare(mine, number)
-            best = max(found.plain.containment, found.latex.containment)
+            best = max(one.containment for one in (found.plain, found.stem, found.latex))
             if not found.channels and best < self.rule.near:
                 result.refuted += 1
                 continue
@@ -213,6 +213,8 @@ class Auditor:
                     jaccard=found.plain.jaccard,
                     containment=found.plain.containment,
                     row_containment=found.plain.row_containment,
+                    stem_jaccard=found.stem.jaccard,
+                    stem_containment=found.stem.containment,
                     latex_jaccard=found.latex.jaccard,
                     latex_containment=found.latex.containment,
                     longest_run=found.longest_run,
@@ -247,6 +249,7 @@ class Auditor:
             hashing.HASH_VERSION,
             self.rule.model_dump_json(),
             self.show_gated,
+            ",".join(FINDINGS_SCHEMA.names),
             "exact" if self._finder is None else getattr(self._finder, "__qualname__", "finder"),
             *(repr(item) for item in self.items),
         )

@@ -29,15 +29,18 @@ class Finding:
         flagged: Whether the rule counts the row as contaminated by this item.
         channel: The strongest channel that hit, ``"near"`` where none did.
         channels: All channels that hit, strongest first.
-        jaccard: Jaccard similarity of the n-grams, template ones included.
+        jaccard: Jaccard similarity of the n-grams of row and item, template ones included; 0 where
+            one of them has none, having too few words.
         containment: Share of the item's own n-grams that the row holds.
         row_containment: Share of the row's n-grams that the item holds.
-        latex_jaccard: As ``jaccard``, in LaTeX canonical form.
-        latex_containment: As ``containment``, in LaTeX canonical form.
+        stem_jaccard: As ``jaccard``, with the item's question alone; 0 where it has no options.
+        stem_containment: As ``containment``, of the question alone.
+        latex_jaccard: As ``jaccard``, in LaTeX canonical form, of the item or its question.
+        latex_containment: As ``containment``, in LaTeX canonical form, of the item or its question.
         longest_run: Words of the longest run that both share.
-        item_words: Words of the item.
+        item_words: Words of the item, options included.
         similarity: Edit similarity in [0, 1]; null where the texts are too long.
-        unique: Shared n-grams that no other item has.
+        unique: N-grams shared with the item that no other item has.
         shared: Shared n-grams that few other items have.
         boilerplate: Shared n-grams that are template text.
         overlap: The longest shared run, as words.
@@ -58,6 +61,8 @@ class Finding:
     jaccard: float
     containment: float
     row_containment: float
+    stem_jaccard: float
+    stem_containment: float
     latex_jaccard: float
     latex_containment: float
     longest_run: int
@@ -70,6 +75,16 @@ class Finding:
     row_text: str
     item_text: str
     gated: bool
+
+    @property
+    def best_containment(self) -> float:
+        """Share of n-grams held, of the item, its question or their LaTeX form."""
+        return max(self.containment, self.stem_containment, self.latex_containment)
+
+    @property
+    def best_jaccard(self) -> float:
+        """Similarity to the item, its question or their LaTeX form."""
+        return max(self.jaccard, self.stem_jaccard, self.latex_jaccard)
 
     def redacted(self) -> Finding:
         """Return the finding without its texts, nor a row id that shows some of them."""
@@ -111,8 +126,8 @@ def strength(finding: Finding) -> tuple[float, ...]:
     """Return a sort key: flagged before not, then by how much of the item the row holds."""
     return (
         float(finding.flagged),
-        max(finding.containment, finding.latex_containment),
-        max(finding.jaccard, finding.latex_jaccard),
+        finding.best_containment,
+        finding.best_jaccard,
         float(finding.longest_run),
     )
 
@@ -137,6 +152,8 @@ FINDINGS_SCHEMA = pa.schema(
         ("jaccard", pa.float64()),
         ("containment", pa.float64()),
         ("row_containment", pa.float64()),
+        ("stem_jaccard", pa.float64()),
+        ("stem_containment", pa.float64()),
         ("latex_jaccard", pa.float64()),
         ("latex_containment", pa.float64()),
         ("longest_run", pa.int32()),

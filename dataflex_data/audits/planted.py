@@ -72,6 +72,10 @@ def _cut(item: BenchmarkItem) -> str:
     return item.question[: found[len(found) * 4 // 5].start()]
 
 
+def _bare(item: BenchmarkItem) -> str:
+    return _PREFIX + item.question + _SUFFIX if item.options else ""
+
+
 def _full(item: BenchmarkItem) -> str:
     return with_options(item.question, item.options) if item.options else item.question
 
@@ -81,6 +85,7 @@ DISGUISES: Mapping[str, tuple[str, Callable[[BenchmarkItem], str]]] = {
     "verbatim": ("copied as it is", _full),
     "respaced": ("capitals, spaces and punctuation changed", _shouted),
     "wrapped": ("inside a longer prompt", _wrapped),
+    "bare": ("inside a longer prompt, the options left out", _bare),
     "edited": ("one word in the middle replaced", _edited),
     "reordered": ("options in another order", _reordered),
     "respelled": ("LaTeX spelled otherwise", _respelled),
@@ -94,7 +99,7 @@ class Recall:
 
     Attributes:
         disguise: Name of the kind.
-        planted: Of items with enough words for an n-gram.
+        planted: Of items (or of questions, where only they leak) with enough words for an n-gram.
         found: Of those.
         planted_short: Of shorter items.
         found_short: Of those.
@@ -138,7 +143,8 @@ def planted_recall(auditor: Auditor, per_benchmark: int = PER_BENCHMARK) -> list
             flagged.setdefault(one.row, set()).add(f"{one.benchmark}/{one.item_id}")
     for row, (name, number, _) in enumerate(leaks):
         item = auditor.items[number]
-        short = len(words(_full(item))) < auditor.rule.n
+        leaked = item.question if name == "bare" else _full(item)
+        short = len(words(leaked)) < auditor.rule.n
         hit = f"{item.benchmark}/{item.item_id}" in flagged.get(row, ())
         counts[name][2 * short] += 1
         counts[name][2 * short + 1] += hit

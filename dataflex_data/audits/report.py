@@ -95,7 +95,8 @@ def _benchmark_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[ob
 
 def _channel_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[object]]]:
     """Return rows that hit by channel, and the worst pair, of the benchmarks with any pair."""
-    columns = ["benchmark", *CHANNELS, "worst pair: row", "item", "containment", "Jaccard"]
+    columns = ["benchmark", *CHANNELS, "worst pair: row", "item", "best containment"]
+    columns += ["best Jaccard"]
     rows: list[list[object]] = [
         [
             name,
@@ -198,8 +199,8 @@ def _pairs(findings: Sequence[Finding], corpus: Corpus) -> str:
     if not findings:
         return "<p>No pair reaches the rule, nor the threshold for listing.</p>"
     ordered = sorted(findings, key=strength, reverse=True)[:MOST_PAIRS]
-    columns = ["texts", "verdict", "benchmark", "item", "row", "channel", "containment"]
-    columns += ["Jaccard", "longest run", "edit similarity"]
+    columns = ["texts", "verdict", "benchmark", "item", "row", "channel", "best containment"]
+    columns += ["best Jaccard", "longest run", "edit similarity"]
     rows: list[list[object]] = [
         [
             Html(f"<a href='#pair-{number}'>{number}</a>", number),
@@ -208,8 +209,8 @@ def _pairs(findings: Sequence[Finding], corpus: Corpus) -> str:
             one.item_id,
             one.row_id,
             one.channel,
-            round(max(one.containment, one.latex_containment), 3),
-            round(max(one.jaccard, one.latex_jaccard), 3),
+            round(one.best_containment, 3),
+            round(one.best_jaccard, 3),
             one.longest_run,
             None if one.similarity is None else round(one.similarity, 3),
         ]
@@ -217,7 +218,9 @@ def _pairs(findings: Sequence[Finding], corpus: Corpus) -> str:
     ]
     texts = "".join(_pair(number, one, corpus) for number, one in enumerate(ordered, start=1))
     return (
-        f"<p>Runs of {MARK_WORDS} words and more that both texts share are marked. All pairs are "
+        f"<p>Runs of {MARK_WORDS} words and more that both texts share are marked. The best "
+        "figures are those of the item, of its question without options, or of their LaTeX form, "
+        "whichever is largest; the text of a pair tells them apart. All pairs are "
         f"in <code>findings.parquet</code>.</p>{html_table(columns, rows)}{texts}"
     )
 
@@ -226,7 +229,10 @@ def _pair(number: int, one: Finding, corpus: Corpus) -> str:
     told = (
         f"channels: {', '.join(one.channels) or 'none'}; shared n-grams: {one.unique} unique, "
         f"{one.shared} shared, {one.boilerplate} boilerplate; the row holds {one.containment:.2f} "
-        f"of the item, the item {one.row_containment:.2f} of the row"
+        f"of the item (question alone {one.stem_containment:.2f}, LaTeX form "
+        f"{one.latex_containment:.2f}), the item {one.row_containment:.2f} of the row; Jaccard "
+        f"{one.jaccard:.2f} (question alone {one.stem_jaccard:.2f}, LaTeX form "
+        f"{one.latex_jaccard:.2f})"
     )
     where = f"{one.source} {corpus.names[one.file]}, row {one.row + 1}".strip()
     return pair_article(

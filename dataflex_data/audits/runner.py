@@ -18,6 +18,7 @@ from dataflex_data.audits.watching import Note, OnRows, quiet, untold
 from dataflex_data.core.errors import DataflexError
 from dataflex_data.core.parquet import replace_file
 from dataflex_data.core.seeding import hex_id
+from dataflex_data.reporting.words import plural
 
 # Gives (position in the sequence, result) as shards finish, in any order, and tells of the rows
 # that are done, as finely as it can.
@@ -67,8 +68,8 @@ def audit_corpus(
         if results:
             rows = sum(result.rows for result in results.values())
             note(
-                f"note: {len(results)} of {len(corpus.shards)} shards ({rows:,} rows) are taken "
-                f"from an earlier run that was stopped; {kept.parent} kept them"
+                f"note: {len(results)} of {len(corpus.shards)} shards ({plural(rows, 'row')}) "
+                f"taken from an earlier run that was stopped; {kept.parent} kept them"
             )
     todo = [number for number in range(len(corpus.shards)) if number not in results]
     run = runner or local_runner()

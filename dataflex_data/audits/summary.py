@@ -16,6 +16,7 @@ from dataflex_data.audits.findings import Finding, strength
 from dataflex_data.audits.ngram_index import FEWEST_WORDS
 from dataflex_data.audits.planted import DISGUISES, Recall
 from dataflex_data.core.text import NORMALISER_VERSION, sha256_text
+from dataflex_data.reporting.words import plural
 
 SUMMARY_VERSION = 1
 BINS = 20
@@ -26,6 +27,10 @@ LIMITS = (
     "images, leaks outside the columns that were read (answers and solutions are not compared).",
     "Items under 5 words are compared by equality only; items of 5 to n-1 words are found as one "
     "unbroken run of words.",
+    "A question of 5 to n-1 words whose options were left out is found inside a prompt only where "
+    "the prompt lists no options and the question does not point to them (the following, these, "
+    "which statement); one under 5 words only where it stands alone.",
+    "Letters replaced by look-alikes of another script (Cyrillic a for Latin a) make other words.",
 )
 
 
@@ -121,11 +126,18 @@ def headline(summary: Mapping[str, Any]) -> str:
     rows, flagged = summary["corpus"]["rows"], summary["flagged_rows"]
     hit = [name for name, one in summary["benchmarks"].items() if one["rows_flagged"]]
     told = (
-        f"{flagged:,} of {rows:,} rows flagged ({summary['flagged_texts']:,} different texts), by "
-        f"{summary['flagged_items']:,} items of {', '.join(hit)}."
+        f"{flagged:,} of {plural(rows, 'row')} flagged "
+        f"({plural(summary['flagged_texts'], 'different text')}), by "
+        f"{plural(summary['flagged_items'], 'item')} of {', '.join(hit)}."
         if flagged
-        else f"No row of {rows:,} is flagged against {len(summary['benchmarks'])} benchmarks."
+        else f"No row of {rows:,} is flagged against "
+        f"{plural(len(summary['benchmarks']), 'benchmark')}."
     )
+    if summary["corpus"]["rows_not_utf8"]:
+        told += (
+            f" {plural(summary['corpus']['rows_not_utf8'], 'row')} with bytes that are not UTF-8, "
+            "which were read as ends of words."
+        )
     if summary["missing_benchmarks"]:
         told += f" NOT AUDITED, not available: {', '.join(summary['missing_benchmarks'])}."
     if summary["same_files"]:
@@ -167,8 +179,8 @@ def _benchmark(name: str, auditor: Auditor, result: ShardResult) -> dict[str, An
             "item_id": worst.item_id,
             "channel": worst.channel,
             "flagged": worst.flagged,
-            "containment": max(worst.containment, worst.latex_containment),
-            "jaccard": max(worst.jaccard, worst.latex_jaccard),
+            "containment": worst.best_containment,
+            "jaccard": worst.best_jaccard,
             "longest_run": worst.longest_run,
         },
         "best_containment": None

@@ -119,7 +119,7 @@ def test_kept_shards_hide_gated_texts_and_a_resumed_run_says_so(
     assert "w710" not in kept
     told.clear()
     assert run_audit(request, note=told.append)["flagged_rows"] == 2
-    assert any("1 of 2 shards (1 rows) are taken from an earlier run" in note for note in told)
+    assert any("1 of 2 shards (1 row) taken from an earlier run" in note for note in told)
     assert not parts.exists()
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from dataflex_data.audits.benchmarks import BenchmarkItem, BenchmarkSet, LoadedBenchmark
-from dataflex_data.audits.comparison import Rule
+from dataflex_data.audits.comparison import CHANNELS, Channel, Rule
 from dataflex_data.audits.contamination import Auditor, Decontaminator
 from dataflex_data.audits.findings import Finding
 from dataflex_data.audits.minhash import band_recall, check_scheme, minhash_finder, scheme
 from dataflex_data.audits.pair_page import marked
+from dataflex_data.audits.planted import planted_recall
 from dataflex_data.core.config import parse_config
 from dataflex_data.core.errors import ConfigError, StateError
 
@@ -284,3 +285,81 @@ def test_what_is_no_list_of_texts_is_refused(
     with pytest.raises(error, match=told):
         judge.flag(texts, options)
     assert judge.summary()["rows_checked"] == 0
+
+
+MOONS = ("Which planet has the most moons?", ("Saturn", "Mars", "Venus", "Jupiter"))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Question: Which planet has the most moons?\nAnswer:",
+        "please Which planet has the most moons?",
+        f"{text(0, 40)} WHICH planet has the most moons {text(40, 90)}",
+    ],
+)
+def test_a_short_question_is_found_inside_a_prompt_without_its_options(row: str) -> None:
+    found = flag(row, MOONS)
+    assert found is not None
+    assert (found.channel, found.longest_run) == ("stem", 6)
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "item"),
+    [
+        # Other options are shown: another question.
+        ("Which planet has the most moons?\nA) Earth\nB) Ceres", (), MOONS),
+        ("Which planet has the most moons? Options: Earth, Ceres", (), MOONS),
+        ("Now: which planet has the most moons?", ("Earth", "Ceres"), MOONS),
+        # The question points to options that are not there.
+        (
+            "Say: which of the following is an acid?",
+            (),
+            ("Which of the following is an acid?", "ab"),
+        ),
+        ("Say: which statement is true here?", (), ("Which statement is true here?", "ab")),
+        ("Tell me: what is it?", (), ("What is it?", "ab")),  # three words
+    ],
+)
+def test_a_short_question_that_is_another_one_is_not_flagged(
+    row: str, options: tuple[str, ...], item: tuple[str, Any]
+) -> None:
+    assert flag(row, (item[0], tuple(item[1])), options=options) is None
+
+
+def test_each_figure_belongs_to_one_text_and_its_channel_goes_by_it() -> None:
+    # Question 20 words, 8 n-grams; with two options of 20 words 60 words, 48 n-grams. The row is
+    # the question: 8 of 48 with the item, 8 of 8 with its question.
+    item = (text(0, 20), (text(20, 40), text(40, 60)))
+    found = flag(text(0, 20), item)
+    assert found is not None
+    assert (found.jaccard, found.containment, found.item_words) == (8 / 48, 8 / 48, 60)
+    assert (found.stem_jaccard, found.stem_containment) == (1.0, 1.0)
+    assert (found.unique, found.shared, found.boilerplate) == (8, 0, 0)
+    assert found.channels == ("exact", "normalised", "stem")
+    whole = flag("\n".join((item[0], *item[1])), item)
+    assert whole is not None
+    assert (whole.jaccard, whole.containment) == (1.0, 1.0)
+    assert whole.channels == ("exact", "normalised", "containment", "jaccard", "stem")
+
+
+@pytest.mark.parametrize("channels", [(one,) for one in CHANNELS] + [("exact", "stem"), CHANNELS])
+def test_the_rule_in_words_stands_by_itself(channels: tuple[Channel, ...]) -> None:
+    told = Rule(channels=channels).in_words()
+    assert told.startswith("a row is flagged where it ")
+    assert "any of that" not in told
+    assert told.count("; or ") == len(channels) - 1
+    assert ("question without its options" in told) == ("stem" in channels)
+    assert ("LaTeX" in told) == ("latex" in channels)
+
+
+def test_the_planted_leaks_without_options_are_measured_by_the_length_of_the_question() -> None:
+    # The first question is long, the second short and findable, the third points to its options.
+    items = bench(
+        (text(0, 20), ("one", "two")),
+        MOONS,
+        ("Which of these is an acid?", ("salt", "water")),
+        text(50, 80),  # no options: nothing to leave out
+    )
+    bare = {one.disguise: one for one in planted_recall(Auditor(items, Rule()))}["bare"]
+    assert (bare.planted, bare.found, bare.planted_short, bare.found_short) == (1, 1, 2, 1)
