@@ -68,6 +68,11 @@ def test_evaluation_sets_keep_golds_that_cannot_be_decided() -> None:
     assert problems(MATHS, "9^{9^{9^9}}", evaluation=True) == []
 
 
+def test_golds_for_the_extra_symbolic_are_no_problem() -> None:
+    base = record("dataflex/deepscaler", r"\sqrt{98 - 14\sqrt{33}}", r"\sqrt{98 - 14\sqrt{33}}")
+    assert problems(base, base["reward_model"]["ground_truth"]) == []
+
+
 def test_one_problem_is_no_plural() -> None:
     assert Check("rows", ("a",)).result == "1 problem"
     assert Check("rows", ("a", "b")).result == "2 problems"
