@@ -7,7 +7,7 @@ row's number (4 bytes up to 2**31 rows) and its domain's (1 or 2 bytes).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -77,10 +77,16 @@ class DomainIndex:
             InputDataError: No rows, no such column, a row without a domain, or domains that are
                 not those in ``domains``.
         """
-        if not isinstance(content_digest, str):
-            raise InputDataError(f"content_digest must be text, got {content_digest!r:.80}")
-        if isinstance(domains, str):
-            raise InputDataError(f"domains must be a list of names, got the text {domains!r}")
+        texts = {"domain_key": domain_key, "id_key": id_key, "content_digest": content_digest}
+        for key, text in texts.items():
+            if not isinstance(text, str):
+                raise InputDataError(f"{key} must be text, got {_short(text)}")
+        if domains is not None and (
+            isinstance(domains, str)
+            or not isinstance(domains, Iterable)
+            or not all(isinstance(name, str) for name in domains)
+        ):
+            raise InputDataError(f"domains must be a list of names, got {_short(domains)}")
         if isinstance(data, Mapping):
             _refuse_keys(domain_key, id_key, "a mapping of domains to numbers of rows")
             return _from_ranges(data, domains, content_digest)

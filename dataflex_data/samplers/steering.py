@@ -311,12 +311,18 @@ class Steering:
         name, rules = self.mixer.name, self.rules
         if len(self._out) > rules.max_ahead:
             first = next(iter(self._out))
+            lost = (
+                f". Batch {first} was drawn before the state was saved: report it, or, where what "
+                f"became of it is lost, update({{'domains': [], 'partial': True, 'step': {first}}})"
+                if first in self._restored
+                else ""
+            )
             raise MixtureError(
                 f"batch {step} was asked for before batch {first} was reported: the mixer {name!r} "
                 f"is adaptive, and {len(self._out)} batches are out where max_ahead allows "
                 f"{rules.max_ahead}. Call update() after each batch, and set num_workers=0 in the "
                 "DataLoader (verl: data.dataloader_num_workers=0), since workers draw "
-                "2 x num_workers batches ahead; an asynchronous trainer sets max_ahead"
+                f"2 x num_workers batches ahead; an asynchronous trainer sets max_ahead{lost}"
             )
         overdue = step >= max(1, rules.warmup_steps) + rules.max_ahead
         if self._blind and overdue:

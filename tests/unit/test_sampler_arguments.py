@@ -88,7 +88,11 @@ def test_numbers_of_the_wrong_kind_are_refused_in_words() -> None:
     ("data", "options", "message"),
     [
         (ROWS, {"content_digest": 5}, "content_digest must be text, got 5"),
-        (ROWS, {"domains": "math"}, "domains must be a list of names, got the text 'math'"),
+        (ROWS, {"domains": "math"}, "domains must be a list of names, got 'math'"),
+        (ROWS, {"domains": 5}, "domains must be a list of names, got 5"),
+        (ROWS, {"domains": ["math", 5]}, r"must be a list of names, got \['math', 5\]"),
+        (ROWS, {"domain_key": 5}, "domain_key must be text, got 5"),
+        (ROWS, {"id_key": None}, "id_key must be text, got None"),
         (["a", "b"], {"domains": "ab"}, "domains must be a list of names"),
         (ROWS, {"domain_key": "zzz"}, "domain_key='zzz' is without effect on a mapping"),
         (["a", "b"], {"domain_key": "zzz"}, "domain_key='zzz' is without effect on labels"),

@@ -282,3 +282,17 @@ def test_a_static_state_stays_small() -> None:
         stream.next_batch()
     assert len(json.dumps(stream.state_dict())) < 1024
     assert set(SIZES) == set(stream.state_dict()["domains"])
+
+
+def test_a_batch_lost_in_a_resume_can_be_given_up_as_the_message_says() -> None:
+    stream = make_stream("reward_gap")
+    take_step(stream)
+    stream.next_batch()
+    resumed = make_stream("reward_gap")
+    resumed.load_state_dict(stream.state_dict())
+    with pytest.raises(MixtureError, match="Batch 1 was drawn before the state was saved") as error:
+        resumed.next_batch()
+    assert "update({'domains': [], 'partial': True, 'step': 1})" in str(error.value)
+    resumed.report({"domains": [], "partial": True, "step": 1})
+    for _ in range(3):
+        take_step(resumed)
