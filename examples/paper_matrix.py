@@ -1,9 +1,14 @@
-"""Write the paper's job list: every method at every seed, as one command per line.
+"""Write the paper's job list: every method at every seed, one command per line after a comment.
 
 One seed drives data order, rollout sampling and the sampler alike, the same for every method, so
 that methods are compared on the same prompts in the same order with the same sampling noise.
 
     python examples/paper_matrix.py --seeds 1 2 3 > jobs.sh
+
+The jobs read examples/configs, and these read two variables, which must be exported where they run:
+DATAFLEX_MODEL (a folder, or a name on the Hugging Face Hub) and DATAFLEX_DATA (the folder of
+train.parquet and validation.parquet, as `dfdata build` writes them). DATAFLEX_GPUS (8) and
+DATAFLEX_OUT (out) may be.
 """
 
 from __future__ import annotations
@@ -14,8 +19,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from dataflex_data.policies.config import SEED_LIMIT
 from dataflex_data.policies.presets import PRESETS
 
+HEADER = """\
+# Export first: DATAFLEX_MODEL (a folder, or a name on the Hugging Face Hub) and DATAFLEX_DATA (the
+# folder of train.parquet and validation.parquet).
+"""
 CONFIGS = Path(__file__).resolve().parent / "configs"
 
 
@@ -43,8 +53,10 @@ def jobs(methods: Sequence[str], seeds: Sequence[int]) -> Iterator[list[str]]:
 
 
 def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"a seed is a whole number of at least 0, got {text!r}")
+    if not text.isdecimal() or int(text) >= SEED_LIMIT:
+        raise argparse.ArgumentTypeError(
+            f"a seed is a whole number of at least 0 and below 2**32, got {text!r}"
+        )
     return int(text)
 
 
@@ -59,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         twice = sorted({str(value) for value in given if given.count(value) > 1})
         if twice:
             parser.error(f"argument --{name}: {', '.join(twice)} twice; each job runs once")
+    sys.stdout.write(HEADER)
     for command in jobs(options.methods, options.seeds):
         sys.stdout.write(shlex.join(command) + "\n")
 

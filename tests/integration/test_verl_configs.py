@@ -90,4 +90,7 @@ def test_an_environment_that_lacks_a_folder_is_named(
     monkeypatch.delenv("DATAFLEX_DATA")
     told = cli("doctor", "--quick", "--config", CONFIGS / "ar.yaml")
     assert told.code == 2
-    assert "Environment variable 'DATAFLEX_DATA' not found" in told.err
+    assert "data.train_files, data.val_files read the environment variable DATAFLEX_DATA" in (
+        " ".join(told.err.split())
+    )
+    assert "export DATAFLEX_DATA=FOLDER" in told.err

@@ -156,7 +156,10 @@ def spied(
 
     def on_step_begin() -> None:
         mode, policies = plan[trainer.global_steps]
-        trainer.settings = run_settings({"policies": [*always, *policies], "mode": mode})
+        block: dict[str, Any] = {"policies": [*always, *policies]}
+        if any(policy["mechanism"] == "select" for policy in block["policies"]):
+            block["mode"] = mode
+        trainer.settings = run_settings(block)
         trainer.policies = Policies(
             trainer.settings, host_of(plain(trainer.config)), trainer.policies.mode
         )

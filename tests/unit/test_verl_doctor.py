@@ -66,6 +66,19 @@ def test_what_has_no_effect_is_told_and_is_no_problem(cli: Cli, tmp_path: Path, 
     assert "'reward_difficulty' has no effect" in remark["detail"]
 
 
+def test_a_saved_configuration_is_read_with_what_it_refers_to(
+    cli: Cli, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("omegaconf", reason="needs the extra 'verl'")
+    monkeypatch.setenv("DATAFLEX_DATA", str(data.parent))
+    text = (WHOLE % "'${oc.env:DATAFLEX_DATA}/train.parquet'").replace("{n: 4}", "{n: '${n}'}")
+    _, (run, file) = examined(cli, tmp_path, f"{text}\nn: 4\n")
+    assert (run["state"], file["what"]) == ("ok", str(data))
+    monkeypatch.delenv("DATAFLEX_DATA")
+    told = cli("doctor", "--quick", "--config", tmp_path / "config.yaml")
+    assert (told.code, "export DATAFLEX_DATA=FOLDER" in told.err) == (2, True)
+
+
 def test_a_configuration_that_cannot_work_is_a_finding(
     cli: Cli, tmp_path: Path, data: Path
 ) -> None:

@@ -84,7 +84,8 @@ def test_one_seed_drives_everything_alike_for_every_method() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--seeds", "a"], "a seed is a whole number of at least 0, got 'a'"),
+        (["--seeds", "a"], "a seed is a whole number of at least 0 and below 2**32, got 'a'"),
+        (["--seeds", "4294967296"], "below 2**32, got '4294967296'"),
         (["--seeds", "-1"], "--seeds"),
         (["--seeds", "1", "2", "1"], "1 twice"),
         (["--methods", "ar", "ar"], "ar twice"),
@@ -100,6 +101,14 @@ def test_a_job_list_that_makes_no_sense_is_refused(
     captured = capsys.readouterr()
     assert words in captured.err
     assert captured.out == ""
+
+
+def test_the_job_list_says_what_to_export(capsys: pytest.CaptureFixture[str]) -> None:
+    example("paper_matrix").main(["--seeds", "4294967295", "--methods", "ar", "per"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["#", "#", "python", "python"]
+    assert "DATAFLEX_MODEL" in lines[0]
+    assert "DATAFLEX_DATA" in lines[0]
 
 
 DEMO = [

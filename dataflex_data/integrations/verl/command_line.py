@@ -59,7 +59,7 @@ def read_config(words: Sequence[str], path: Path | None) -> dict[str, Any] | Non
                 "not there. Give the run's .hydra/config.yaml, or its command line after `--`"
             ],
         )
-    return written
+    return _resolved(written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,20 @@ def _command_line(words: Sequence[str]) -> CommandLine:
     if wrong:
         raise ConfigError("doctor", wrong)
     return CommandLine(tuple(overrides), folder, given.get("name"))
+
+
+def _resolved(written: dict[str, Any]) -> dict[str, Any]:
+    """Return a saved configuration with what its values refer to in their place."""
+    if find_spec("omegaconf") is None:
+        return written
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        resolved: dict[str, Any] = plain(OmegaConf.create(written))
+    except OmegaConfBaseException as error:
+        raise ConfigError("verl configuration", [" ".join(str(error).split())]) from None
+    return resolved
 
 
 def _composed(line: CommandLine) -> dict[str, Any]:
