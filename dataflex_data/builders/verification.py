@@ -338,7 +338,7 @@ def _gold_problems(records: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]
                     yield f"{split} row {number}: {problem}"
 
 
-# Golds that a recipe may ask for all the same (deepscaler's profile ``all``, one's own tables): they
+# Golds that a recipe may ask for (deepscaler's profile ``all``, one's own tables): they
 # are compared as text, or by the extra symbolic.
 _AS_TEXT_OR_SYMBOLIC = {
     "symbolic_only", "symbols", "prose", "set_builder", "two_readings", "identity", "relation",
