@@ -2,8 +2,9 @@
 
 `core.text.words` folds with Python's own Unicode data. To agree with it on every interpreter the
 table is not shipped but filled from that data, block by block, when a text first needs it. Code
-points that may merge with or move across their neighbours under NFKC (combining marks, some jamo)
-cannot be folded one by one: a row that holds one goes through Python instead.
+points that may merge with or move across their neighbours under NFKC (combining marks, some jamo),
+or that vanish between them (invisible ones), cannot be folded one by one: a row that holds one goes
+through Python instead.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from dataflex_data.core.text import fold, words
+from dataflex_data.core.text import INVISIBLE, fold, words
 
 UNKNOWN, UNSAFE, SEPARATOR = 0, 1, 2
 _BLOCK = 256
@@ -58,6 +59,8 @@ class FoldTable:
         if unicodedata.category(text) in _NEVER_WORDS:
             return SEPARATOR
         folded = fold(text)
+        if INVISIBLE.match(text):
+            return UNSAFE  # it vanishes, so that its neighbours touch each other
         if not all(_stands_alone(part) for part in (text, _casefolded(text))) or "\\" in folded:
             return UNSAFE
         data = b"".join(char.encode() if char.isalnum() else b"\0" for char in folded)

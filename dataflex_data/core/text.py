@@ -10,26 +10,36 @@ import hashlib
 import re
 import unicodedata
 
-NORMALISER_VERSION = 1
+NORMALISER_VERSION = 2  # 2: invisible characters are dropped
 
 # Runs of letters or digits, in Unicode's sense: \w without the underscore.
 _WORD = re.compile(r"[^\W_]+")
+# Characters that show nothing (soft hyphen, zero-width space and joiners, direction marks, tags):
+# Unicode's general category Cf, without the signs of it that are seen.
+INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0001"
+    "\U000e0020-\U000e007f]"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def words(text: str) -> list[str]:
     """Return the words of ``text``: runs of letters or digits after NFKC and casefold.
 
-    NFKC runs once more after casefold, since casefolding may leave a text unnormalised; this makes
-    the rule idempotent.
+    Invisible characters are dropped, so that they cut no word. NFKC runs once more after casefold,
+    since casefolding may leave a text unnormalised; this makes the rule idempotent.
     """
     return _WORD.findall(fold(text))
 
 
 def fold(text: str) -> str:
-    """Return ``text`` after NFKC, casefold and NFKC: what `words` cuts into words."""
+    """Return ``text`` after NFKC, casefold and NFKC: what `words` cuts into words.
+
+    Invisible characters are dropped first, since they would cut words without being seen.
+    """
     if text.isascii():
         return text.lower()
+    text = INVISIBLE.sub("", text)
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 

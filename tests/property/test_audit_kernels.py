@@ -53,11 +53,11 @@ def test_every_code_point_folds_as_in_python_whatever_stands_beside_it() -> None
 
 def test_code_points_that_touch_their_neighbours_are_left_to_python() -> None:
     table = FoldTable()
-    for code in (0x0301, 0x1161, 0x11A8, 0x3099, 0xFF3C):
+    for code in (0x0301, 0x1161, 0x11A8, 0x3099, 0xFF3C, 0x00AD, 0x200B, 0xFEFF, 0xE0061):
         table.learn(code)
         assert table.index[code] == UNSAFE
     # e + acute is one letter, and so are a Hangul consonant and vowel.
-    for text in ("cafe\u0301s", "\u1100\u1161\u11a8 x", "a\uff3cfrac12"):
+    for text in ("cafe\u0301s", "\u1100\u1161\u11a8 x", "a\uff3cfrac12", "so\u00adlve th\u200bis"):
         assert _streams([text]) == [_expected(text)]
 
 

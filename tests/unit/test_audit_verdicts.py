@@ -13,6 +13,7 @@ from dataflex_data.audits.findings import Finding
 from dataflex_data.audits.minhash import band_recall, check_scheme, minhash_finder, scheme
 from dataflex_data.audits.pair_page import marked
 from dataflex_data.audits.planted import planted_recall
+from dataflex_data.audits.summary import LIMITS
 from dataflex_data.core.config import parse_config
 from dataflex_data.core.errors import ConfigError, StateError
 
@@ -363,3 +364,17 @@ def test_the_planted_leaks_without_options_are_measured_by_the_length_of_the_que
     )
     bare = {one.disguise: one for one in planted_recall(Auditor(items, Rule()))}["bare"]
     assert (bare.planted, bare.found, bare.planted_short, bare.found_short) == (1, 1, 2, 1)
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\u00ad", "\u2060", "\ufeff", "\u200d"])
+def test_invisible_characters_inside_words_hide_no_copy(sign: str) -> None:
+    item = text(0, 30)
+    found = flag(sign.join(item), item)
+    assert found is not None
+    assert (found.channel, found.containment, found.jaccard) == ("normalised", 1.0, 1.0)
+
+
+def test_look_alikes_of_another_script_hide_an_item_and_the_report_says_so() -> None:
+    item = "a b c d e f g h i j k l m n o p"
+    assert flag(item.replace("a", "\u0430").replace("h", "\u04bb"), item) is None
+    assert any("look-alikes" in limit for limit in LIMITS)

@@ -19,6 +19,7 @@ from dataflex_data.core.text import content_hash, excerpt, has_lone_surrogate, n
         ("don't", ["don", "t"]),
         ("ＡＢＣ １２", ["abc", "12"]),  # full-width forms fold under NFKC
         ("Straße", ["strasse"]),  # casefold, not lower
+        ("so\u00adlve \ufeffth\u200bis \u202eon\u2060e\u202c", ["solve", "this", "one"]),
         ("ﬁve", ["five"]),  # ligature
         ("10²", ["102"]),
         ("", []),
