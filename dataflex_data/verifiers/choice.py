@@ -12,12 +12,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dataflex_data.core.types import Verdict
+from dataflex_data.verifiers.denials import (
+    CORRECTED,
+    LISTED,
+    WITHDRAWAL,
+    denied,
+    taken_back,
+)
 from dataflex_data.verifiers.extraction import (
     after_thinking,
     last_boxes,
     lowered,
     plain_unicode,
-    taken_back,
 )
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -116,28 +122,6 @@ _LATER_HEDGE = re.compile(
 _NO_ANSWER = re.compile(
     r"(?:not|none|neither|unclear|unknown|either|both|all of|any of|uncertain|undetermined|"
     r"ambiguous|impossible|n/a)(?![a-zA-Z])",
-    re.I,
-)
-_WITHDRAWAL = re.compile(
-    r"[\s.)\]}$]*(?:[?？]|[,;.。，]?\s*(?:不对|不正确|不是|是错|错误|错的|错了|并不|有误|吗)"
-    r"|\(\s*(?:this\s+is\s+|that['’]?s\s+)?(?:wrong|incorrect|false|not\s+(?:correct|right|true|sure)|"
-    r"maybe|perhaps|possibly|i\s+guess|a\s+guess|just\s+a\s+guess|\?|(?:or|and)\s+(?:option\s+)?\(?[A-Z](?![A-Za-z]))"
-    r"|(?:is|was)n['’]t\s+(?:right|correct|true|the)|(?:,\s*)?(?:only\s+)?(?:if|unless|assuming|supposing)\s+(?!you\b|we\b|i\b)"
-    r"|[,;—–.-]*\s*(?:no,?\s+wait|wait,?\s+no|scratch\s+that|never\s?mind|just\s+kidding|"
-    r"that['’]s\s+(?:wrong|incorrect|not\s+right|not\s+true)|that\s+is\s+(?:wrong|incorrect|not\s+(?:right|true)))"
-    r"(?![a-z]))",
-    re.I,
-)
-# A second letter with nothing but a space before it, and nothing said of it.
-_LISTED = re.compile(
-    r"[)\]]?(?:[ \t]+|\s*\n\s*(?=[(\[]?[A-Z][)\]]?\s*(?:\Z|\n|<)))[(\[]?([A-Z])[)\]]?"
-    r"(?=\s*(?:\Z|[\n<\"'},;]|\.\s*\Z|[(\[]?[A-Z](?![A-Za-z'’])))"
-)
-_CORRECTED = re.compile(
-    r"[\s,;.…!—–-]*(?:no|wait|actually|sorry|oops|correction|on\s+second\s+thoughts?|or\s+rather|i\s+mean|"
-    r"make\s+that|hmm)[\s,;:.…!—–-]+(?:(?:no|wait|actually|sorry|it['’]?s|it\s+is|i\s+mean[t]?|make\s+(?:it|that)|"
-    r"it\s+(?:should|must)\s+be|option|choice|rather)[\s,;:.…!—–-]+)*[(\[]?([B-Z]|A(?!\s+[a-z]))[)\]]?"
-    r"(?![A-Za-z'’])(?!\s+(?:is|was|are|can)\b)",
     re.I,
 )
 _ONLY_LETTER = re.compile(r"[ \t]*\(?([A-Z])[).]*\s*")
@@ -287,7 +271,7 @@ def _last_clause(
         nearest = max(places) if len(places) > 1 else places[0]
         at, word = nearest
         match = marker.pattern.match(lower, at)
-        if match and not _unsaid(lower, at) and not _denied(lower, at):
+        if match and not _unsaid(lower, at) and not denied(lower, at):
             after = start + match.end()
             found = _read_clause(text[after : min(after + _CLAUSE, end)], options)
             if found[0] or found[1]:
@@ -327,50 +311,6 @@ def _unsaid(lower: str, at: int) -> bool:
         if before.endswith(word):
             before = before[: -len(word)].rstrip()
     return before.endswith(_UNSAID_ENDS) and bool(_UNSAID.search(lower, max(0, at - 30), at))
-
-
-def _denied(lower: str, at: int) -> bool:
-    """Return whether the clause that leads up to a marker at ``at`` denies or only reports it."""
-    lead = lower[max(0, at - _LEAD) : at]
-    start = max(map(lead.rfind, _CLAUSE_ENDS)) + 1
-    lead = lead[start:].strip(_BEFORE_TEXT)
-    if len(lead) < 2 or lead in _PLAIN_LEADS:
-        return False
-    lead = _NOT_DENIED.sub(" ", lead)
-    lead = _BREAK.split(lead)[-1]
-    if _DENIAL.search(lead):
-        return True
-    report = _REPORT.search(lead)
-    return report is not None and report.group(1) not in _OWN_VOICE
-
-
-_LEAD = 90
-_CLAUSE_ENDS = (".", ",", ";", ":", "!", "?", "\n", "。", "，", "；")
-_PLAIN_LEADS = frozenset({
-    "the", "the correct", "the final", "final", "so the", "so the correct", "thus the", "my",
-    "therefore the", "hence the", "the right", "the best", "**final", "correct", "so", "##", "###",
-    "the most likely", "and the", "i think the", "i choose", "最终", "正确",
-})  # fmt: skip
-_BREAK = re.compile(r"\b(?:so|thus|therefore|hence|then|because|since|means|implies)(?:\s+that)?\b")
-_NOT_DENIED = re.compile(
-    r"\b(?:(?:there\s+is\s+|there['’]s\s+|i\s+have\s+)?(?:no|little)\s+(?:doubt|question)|without\s+(?:a\s+)?doubt|"
-    r"(?:no|not)\s+(?:surprise|surprisingly)|not\s+(?:hard|difficult)\s+to\s+see)\b"
-)
-_DENIAL = re.compile(
-    r"(?:(?<![a-z])(?:not|no|never|nobody|none|nothing|cannot|hardly|few|doubt(?:s|ed|ful)?|den(?:y|ies|ied)|"
-    r"false|untrue|wrong|wrongly|incorrect|incorrectly|mistake|mistaken|mistakenly|impossible|unlikely|implausible|"
-    r"improbable|disagree|refuse|reject|myth|unless|whether|if|suppose|supposing|assume|assuming|"
-    r"imagine|pretend|guess|lie)|n['’]t)(?![a-z])"
-    r"(?!\s+(?:(?:option|choice|be|is)\s+)?(?:[(]?[b-z][)]?|a)\s+(?:the|answer)\b)"
-    r"(?:\s+(?!and\b|but\b)[a-z'’]+){0,6}\s*\Z"
-    r"|(?:不认为|不觉得|不相信|不同意|不应|不能|不会|不该|怀疑|并非|不是说|不能说|否认|没有人|如果|假如|假设|有人|学生|同学|他|她)[^。，,\n]{0,8}\Z"
-)
-_REPORT = re.compile(
-    r"([a-z]+)(?:['’][a-z]+)?\s+(?:(?:would|might|may|could|will|can|often|also|then|first|even|wrongly)\s+)*"
-    r"(?:says?|said|claims?|claimed|thinks?|thought|believes?|believed|argues?|argued|insists?)"
-    r"(?:\s+that)?(?:\s+(?:the|its?|final|correct|right|best))*\Z"
-)
-_OWN_VOICE = frozenset({"i", "we", "to", "must", "me", "us", "confidently", "safely", "therefore"})
 
 
 _UNSAID_ENDS = (
@@ -418,7 +358,7 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
             return _option_in(clause, start, options), ""
         if letter == "a":
             return "", ""
-    if _WITHDRAWAL.match(rest):
+    if WITHDRAWAL.match(rest):
         return letter.upper(), "it takes the option back"
     tail = _PARENTHESES.sub(" ", rest) if "(" in rest else rest
     lower = tail.lower()
@@ -429,7 +369,7 @@ def _read_clause(clause: str, options: tuple[str, ...]) -> tuple[str, str]:
     another = _MORE.match(tail)
     if another and another.group(1).upper() != letter.upper() and _is_letter(another.group(1)):
         return f"{letter.upper()}, {another.group(1).upper()}", "it announces more than one option"
-    more = _LISTED.match(tail) or _CORRECTED.match(tail)
+    more = LISTED.match(tail) or CORRECTED.match(tail)
     if more and more.group(1).upper() != letter.upper():
         return f"{letter.upper()}, {more.group(1).upper()}", "it announces more than one option"
     if _LATER_HEDGE.match(tail):

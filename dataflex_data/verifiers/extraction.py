@@ -135,41 +135,6 @@ def _joined(between: str) -> bool:
     return joint in _JOINTS and (bool(joint) or "\n" not in between)
 
 
-def taken_back(text: str, box: Box) -> bool:
-    r"""Return whether the words right before or after a box say that it is not the answer.
-
-    Such as ``is not \boxed{18}``, ``\boxed{18} (wrong)``, ``\boxed{18}?`` and struck-out boxes.
-    """
-    start, is_last = box.start, box.end == len(text)
-    if is_last and start > 2 and text.startswith("\n\n", start - 2):
-        return False  # alone in the last paragraph, as asked
-    before = text[start - 24 if start > 24 else 0 : start].rstrip(_OPENERS)
-    if before.endswith(_DENIAL_ENDS) and _DENIED.search(before.lower()):
-        return True
-    if is_last:
-        return False
-    after = text[box.end : box.end + 48]
-    return _WITHDRAWN.match(after.lower()) is not None
-
-
-_OPENERS = " \n$*({:=\\["
-_DENIAL_ENDS = (
-    "not", "never", "neither", "nor", "cannot", "n't", "n’t", "be", "equal", "equals", "to",
-    "answer", "!", "\\ne", "\\neq", "~~", "NOT", "Not",
-)  # fmt: skip
-_DENIED = re.compile(
-    r"(?:(?<![a-z])(?:not|never|neither|nor|cannot)|n['’]t)"
-    r"(?:\s+(?:be|equal|equals?\s+to|the\s+answer))?\Z|(?:!|\\neq?|~~)\Z"
-)
-_WITHDRAWN = re.compile(
-    r"[\s$*.)\]}\\]*(?:[?？]|~~|\((?:this\s+is\s+|that['’]?s\s+)?(?:wrong|incorrect|false|not\s+(?:correct|right"
-    r"|true|sure)|maybe|perhaps|i\s+guess|a\s+guess|\?)"
-    r"|(?:is|was)(?:n['’]t|\s+not)\s+(?:the\s+|my\s+)?(?:final\s+|right\s+|correct\s+)?(?:answer|right|correct)"
-    r"|(?:is|was|seems|looks)\s+(?:wrong|incorrect|false)"
-    r"|[,;—–-]*\s*(?:no,?\s+wait|scratch\s+that|that['’]s\s+(?:wrong|not\s+right)|不对|吗|是错|不正确))"
-)
-
-
 def _box_at(text: str, start: int) -> Box | None:
     """Return the box whose command starts at ``start``, ``None`` where it is not complete."""
     brace = start + 6  # len("\\boxed")

@@ -16,6 +16,7 @@ from itertools import pairwise
 from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers import symbolic as _symbolic
 from dataflex_data.verifiers.answers import read_answer
+from dataflex_data.verifiers.denials import taken_back
 from dataflex_data.verifiers.exact import Quotient, Unreadable, symbols
 from dataflex_data.verifiers.extraction import (
     MAX_ANSWER,
@@ -23,7 +24,6 @@ from dataflex_data.verifiers.extraction import (
     after_thinking,
     has_open_box,
     last_boxes,
-    taken_back,
 )
 from dataflex_data.verifiers.forms import Answer, Group, Number, Thousands, same_answer
 from dataflex_data.verifiers.formulas import as_formula, holds_decimal, may_be_formula

@@ -104,6 +104,11 @@ BOXES_TAKEN_BACK: list[str] = [
     "\\boxed{18}?",
     "\\boxed{17} (\\boxed{18})",
     "It isn't \\boxed{18}",
+    "x \\neq \\boxed{18}",
+    "The answer isn't \\boxed{18}",
+    "\\boxed{18} is not the answer",
+    "cannot be equal to $\\boxed{18}$",
+    "It can never be \\boxed{18}",
 ]
 BOXES_MEANT: list[str] = [
     "\\boxed{17}\n\nWait, \\boxed{18}",
@@ -114,6 +119,12 @@ BOXES_MEANT: list[str] = [
     "\\boxed{17} is wrong; \\boxed{18}",
     "\\boxed{18} is not 17",
     "Don't forget the unit. \\boxed{18}",
+    "So the total is not 17 but $\\boxed{18}$.",
+    "Answer: \\boxed{18} (not 17)",
+    "so x can be \\boxed{18}",
+    "I'm not sure, but \\boxed{18}",
+    "n \\neq 3, n = \\boxed{18}",
+    "\\boxed{18}\n\n(That's right, since 9*2=18)",
 ]
 B_IS_NOT_SAID: list[str] = [
     "I don't think the answer is B.",
