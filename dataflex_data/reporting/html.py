@@ -179,7 +179,7 @@ td.number, th.number { text-align: right; white-space: nowrap; font-variant-nume
 [data-sortable] td.long { white-space: normal; min-width: 14rem; }
 /* The first column says what a row is: it stays while the others scroll below it. */
 [data-sortable] :is(th, td):first-child { position: sticky; left: 0; z-index: 1; }
-[data-sortable] td:first-child { background: var(--ground); border-right: 1px solid var(--line); }
+[data-sortable] td:first-child { background: var(--ground); box-shadow: 1px 0 var(--line); }
 th button { all: unset; cursor: pointer; font-weight: 600; }
 th button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 th button::after { content: " ↕"; font-size: .7em; color: var(--faint); }
@@ -191,7 +191,7 @@ th[aria-sort=descending] button::after { content: " ▼"; font-size: .7em; }
   h1 { font-size: 1.35rem; }
   th, td { padding: .3rem .45rem; }
   [data-sortable] td.long { min-width: 9rem; }
-  [data-sortable] :is(th, td):first-child { white-space: normal; min-width: 0; max-width: 9rem; }
+  [data-sortable] :is(th, td):first-child { white-space: normal; min-width: 0; max-width: 11rem; }
   figure { overflow-x: auto; }
   figure img { max-width: none; width: 42rem; }
 }

@@ -337,6 +337,7 @@ def test_a_folder_given_twice_is_shown_once(everything: Path, tmp_path: Path, cl
     assert result.code == 0, result.err
     told = "1 corpus, 1 verification, 1 audit, 2 ledgers, 1 evaluation\n"
     assert told in result.out
+    assert "<h2>Corpus little</h2>" in (tmp_path / "page.html").read_text()
 
 
 def test_the_evaluations_words_and_numbers_are_those_of_its_report(

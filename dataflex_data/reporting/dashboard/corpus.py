@@ -35,7 +35,7 @@ def corpus_html(corpus: Corpus, found: Found, *, sample_rows: int) -> str:
     parts.append("<h3>Sources</h3>")
     parts.append(
         html_table(
-            ["source", "domain", "origin", "licence", "read", "left out", *splits],
+            ["source", "domain", "origin", "license", "read", "left out", *splits],
             [
                 [
                     name,

@@ -131,7 +131,10 @@ def find(folders: Sequence[Path]) -> Found:
         if not root.is_dir():
             raise InputDataError(f"{root}: {'is no folder' if root.exists() else 'no such folder'}")
         roots.setdefault(root.resolve(), root)
-    for root in roots.values():
+    # A folder within another one adds only what the search of that one did not reach.
+    outer = [real for real in roots if not any(other in real.parents for other in roots)]
+    for place in [*outer, *(real for real in roots if real not in outer)]:
+        root = roots[place]
         for path in _files(root):
             real = path.resolve()
             if real in seen:
@@ -139,7 +142,7 @@ def find(folders: Sequence[Path]) -> Found:
             seen.add(real)
             if len(seen) > MOST_ENTRIES:
                 return _with(found, not_ledgers, is_cut=True)
-            label = _label(root, path, alone=len(roots) == 1)
+            label = _label(root, path, alone=len(outer) == 1)
             try:
                 if path.name == MANIFEST_NAME:
                     _take_folder(found, label, path)
