@@ -58,7 +58,7 @@ def data_sampler(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with a mixture that ``data.sampler`` asks for, if it does."""
     keys = get(config, "data.sampler") or {}
     path, name = str(keys.get("class_path") or ""), str(keys.get("class_name") or "")
-    whole = f"data.sampler.class_path=pkg://{OURS} data.sampler.class_name={CLASS_NAME}"
+    whole = f"+data.sampler.class_path=pkg://{OURS} +data.sampler.class_name={CLASS_NAME}"
     if bool(path) != bool(name):
         given, lacking = ("class_path", "class_name") if path else ("class_name", "class_path")
         yield (
