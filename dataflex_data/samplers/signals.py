@@ -5,7 +5,7 @@ Padding never gets in, and what is malformed is refused by name before anything 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
@@ -161,7 +161,17 @@ class SignalReader:
         tokens_D = np.zeros(n, dtype=np.int64)
         if signals.lengths is not None:
             lengths = self._values(signals.lengths, "lengths", real_R, domain_R)
+            if lengths.min(initial=0) < 0 or np.any(lengths % 1):
+                raise InputDataError(
+                    "`lengths` must be whole numbers of at least 0, got "
+                    f"{lengths[(lengths < 0) | (lengths % 1 > 0)][0]:g}"
+                )
             tokens_D = np.bincount(domain_R, weights=lengths, minlength=n).astype(np.int64)
+        for name in {"rewards", *NEEDS.values()} - {NEEDS.get(self.signal)}:
+            if (
+                getattr(signals, name) is not None
+            ):  # not read here, but a report is right as a whole
+                self._shaped(getattr(signals, name), name, real_R)
         values, domain_U = self._observe(signals, real_R, domain_R, group_R, domain_P)
 
         return Reading(StepCounts(groups_D, rollouts_D, tokens_D), values, domain_U, row_P)
@@ -170,7 +180,11 @@ class SignalReader:
         """Return the domain number of each real row, and which rows are real."""
         if signals.domains is None:
             raise InputDataError("the report names neither `domains` nor `rows` of its responses")
+        if not isinstance(signals.partial, bool | np.bool_):
+            raise InputDataError(f"`partial` must be true or false, got {signals.partial!r:.60}")
         names = np.asarray(signals.domains, dtype=object)
+        if names.ndim != 1:
+            raise InputDataError(f"`domains` must be one name per response, got {names!r:.60}")
         real = (
             np.ones(names.size, dtype=bool)
             if signals.real is None
@@ -204,13 +218,7 @@ class SignalReader:
         domain_R: IntArray,
     ) -> FloatArray:
         """Return the values of the real rows, checked."""
-        values = as_numbers(given, f"`{name}`").astype(np.float64)
-        if values.shape != real_R.shape:
-            raise InputDataError(
-                f"`{name}` has shape {values.shape}; it needs one number for each of the "
-                f"{real_R.size} responses"
-            )
-        kept = values[real_R]
+        kept = self._shaped(given, name, real_R)[real_R]
         bad = np.flatnonzero(~np.isfinite(kept))
         if bad.size:
             row = int(np.flatnonzero(real_R)[bad[0]])
@@ -225,6 +233,19 @@ class SignalReader:
                 f"numbers any more (at most {_LARGEST:g})"
             )
         return kept
+
+    @staticmethod
+    def _shaped(
+        given: npt.ArrayLike | None, name: str, real_R: npt.NDArray[np.bool_]
+    ) -> FloatArray:
+        """Return one number for each response, padding included."""
+        values = as_numbers(given, f"`{name}`").astype(np.float64)
+        if values.shape != real_R.shape:
+            raise InputDataError(
+                f"`{name}` has shape {values.shape}; it needs one number for each of the "
+                f"{real_R.size} responses"
+            )
+        return values
 
     def _observe(
         self,
@@ -328,7 +349,7 @@ def _groups(
         raise InputDataError(f"`uids` {shown} for {real_R.size} responses")
     number: dict[object, int] = {}
     kept = np.asarray(uids, dtype=object)[real_R].tolist()
-    if any(isinstance(uid, list | np.ndarray) for uid in kept):
+    if not all(isinstance(uid, Hashable) for uid in kept):
         raise InputDataError("`uids` must be one plain value per response")
     return np.array([number.setdefault(uid, len(number)) for uid in kept], dtype=np.int64)
 

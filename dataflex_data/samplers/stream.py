@@ -232,7 +232,7 @@ class MixtureStream:
         if given.rows is not None:
             rows_R = row_numbers(given.rows)
             names = [self.index.names[d] for d in self.index.domains_of(rows_R).tolist()]
-            if given.domains is not None and list(given.domains) != names:
+            if given.domains is not None and np.asarray(given.domains).tolist() != names:
                 raise InputDataError(
                     "`domains` and `rows` disagree about the domains of the responses; give one "
                     "of them"
