@@ -199,7 +199,7 @@ class _Guard:
             None
             if finding is None
             else f"{finding.benchmark} {finding.item_id} ({finding.channel}, containment "
-            f"{finding.containment:.2f}, Jaccard {finding.jaccard:.2f})"
+            f"{finding.best_containment:.2f}, Jaccard {finding.best_jaccard:.2f})"
             for finding in self.decontaminator.flag(questions, options)
         ]
 
@@ -247,7 +247,16 @@ def _summary(guard: _Guard | None, benchmarks: BenchmarkSet | None) -> dict[str,
 
 
 def _absent(benchmarks: BenchmarkSet) -> list[str]:
-    return [f"benchmark {name} is MISSING: {why}" for name, why in benchmarks.missing.items()]
+    """Return a note per reason why benchmarks are missing, each with what to do about it."""
+    named: dict[str, list[str]] = {}
+    for name, why in benchmarks.missing.items():
+        named.setdefault(why, []).append(name)
+    return [
+        f"benchmark{'s' if len(names) > 1 else ''} {', '.join(names)} "
+        f"{'are' if len(names) > 1 else 'is'} MISSING: {why}"
+        + ("" if "--benchmark-file" in why else "; give --benchmarks-dir DIR with their files")
+        for why, names in named.items()
+    ]
 
 
 def _to_write(loaded: LoadedBenchmark) -> EvaluationBenchmark:

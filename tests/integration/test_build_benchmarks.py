@@ -164,3 +164,15 @@ def test_the_twelve_benchmarks_are_written_whole(
     assert cli("verify", tmp_path / "db12").code == 0
     assert cli("show", tmp_path / "db12").code == 2, "it has no train rows"
     assert cli("show", tmp_path / "db12", "--split", "validation").code == 0
+
+
+def test_missing_benchmarks_are_told_together_with_a_remedy(
+    made_sources: Path, tmp_path: Path, cli: Cli
+) -> None:
+    more = ("--decontaminate", "math500,gsm8k", "--allow-missing", "--offline")
+    done = cli(*SMOKE, "--sources-dir", made_sources, *more, "--out", tmp_path / "a")
+    assert done.code == 0, done.err
+    told = [line for line in done.err.splitlines() if "MISSING" in line]
+    assert len(told) == 1
+    assert "benchmarks math500, gsm8k are MISSING" in told[0]
+    assert "give --benchmarks-dir DIR" in told[0]
