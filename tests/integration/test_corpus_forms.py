@@ -158,7 +158,7 @@ def test_a_puzzle_of_the_published_test_is_a_problem(
     assert found.endswith("is a puzzle of the published test of 7 people")
     result = cli("verify", corpus)
     assert result.code == 1
-    assert "no puzzle of the published K&K test (7, 8)   1 problems" in result.out
+    assert "no puzzle of the published K&K test (7, 8)   1 problem " in result.out
 
 
 def test_the_outcome_is_written_and_repeats_itself(corpus: Path, tmp_path: Path, cli: Cli) -> None:
