@@ -125,7 +125,7 @@ def without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_the_extra")
 def test_without_the_extra_the_error_names_it() -> None:
-    with pytest.raises(MissingExtraError, match=r"dataflex-data\[reasoning_gym\]"):
+    with pytest.raises(MissingExtraError, match=r"dataflex-data\[reasoning-gym\]"):
         made("gcd")
     gold = verifier.gold("gcd", {}, "12", {})
     assert routes.verify(ROUTE, "<answer>12</answer>", gold).score == 1.0
