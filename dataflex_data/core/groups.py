@@ -111,7 +111,8 @@ def factorised(values: npt.NDArray[Any]) -> tuple[IntArray, bool]:
 
 def _by_hash(values: npt.NDArray[Any]) -> IntArray | None:
     """Return each string's number by first appearance, or ``None`` where hashes cannot tell."""
-    words = _narrow_words(values)
+    exact = _words_of_one_width(values)  # rows are equal where the strings are
+    words = _narrow_words(values) if exact is None else exact
     if words is None:
         return None
     mixed = np.full(values.size, 0x9E3779B97F4A7C15, dtype=np.uint64)
@@ -129,7 +130,7 @@ def _by_hash(values: npt.NDArray[Any]) -> IntArray | None:
     run = np.cumsum(first) - 1
     head_B = np.empty(values.size, dtype=np.int64)
     head_B[order] = heads[run]
-    if np.any(values != values[head_B]):
+    if np.any(values != values[head_B] if exact is None else exact != exact[head_B]):
         return None  # two texts with one hash
     of_B = np.empty(values.size, dtype=np.int64)
     of_B[order] = rank[run]
