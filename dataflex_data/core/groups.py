@@ -111,10 +111,10 @@ def factorised(values: npt.NDArray[Any]) -> tuple[IntArray, bool]:
 
 def _by_hash(values: npt.NDArray[Any]) -> IntArray | None:
     """Return each string's number by first appearance, or ``None`` where hashes cannot tell."""
-    exact = _words_of_one_width(values)  # rows are equal where the strings are
-    words = _narrow_words(values) if exact is None else exact
-    if words is None:
+    found = _narrow_words(values)
+    if found is None:
         return None
+    words, exact = found
     mixed = np.full(values.size, 0x9E3779B97F4A7C15, dtype=np.uint64)
     for w in range(words.shape[1]):
         mixed ^= words[:, w]
@@ -130,7 +130,7 @@ def _by_hash(values: npt.NDArray[Any]) -> IntArray | None:
     run = np.cumsum(first) - 1
     head_B = np.empty(values.size, dtype=np.int64)
     head_B[order] = heads[run]
-    if np.any(values != values[head_B] if exact is None else exact != exact[head_B]):
+    if np.any(words != words[head_B] if exact else values != values[head_B]):
         return None  # two texts with one hash
     of_B = np.empty(values.size, dtype=np.int64)
     of_B[order] = rank[run]
@@ -157,8 +157,10 @@ def hashes(values: npt.NDArray[Any]) -> U64Array:
     """
     if values.dtype.kind in "iu":
         return splitmix64(values.astype(np.uint64))
-    words = _narrow_words(values)
-    if words is None:
+    found = _narrow_words(values)
+    if found is not None:
+        words, _ = found
+    else:
         texts = [str(value).encode("utf-8", "surrogatepass") for value in values.tolist()]
         width = -(-max(map(len, texts), default=1) // 8) * 8
         words = np.array(texts, dtype=f"S{width}").view("<u8").reshape(len(texts), -1)
@@ -170,25 +172,26 @@ def hashes(values: npt.NDArray[Any]) -> U64Array:
     return splitmix64(total)
 
 
-def _narrow_words(values: npt.NDArray[Any]) -> U64Array | None:
-    """Return short ASCII strings as rows of 64-bit words, ``None`` where they are not that.
+def _narrow_words(values: npt.NDArray[Any]) -> tuple[U64Array, bool] | None:
+    """Return short ASCII strings as rows of 64-bit words, and whether equal rows are equal strings.
 
-    Rows have zeros on the right; equal rows are equal strings, up to trailing zero characters.
+    Rows have zeros on the right, so strings that end in zero characters may share one. ``None``
+    where the values are not short ASCII strings.
     """
     equally_wide = _words_of_one_width(values)
     if equally_wide is not None:
-        return equally_wide
+        return equally_wide, True
     try:
         texts = values.astype(f"S{_NARROW}")
     except UnicodeEncodeError:
         return None
     words = texts.view("<u8").reshape(values.size, _NARROW // 8)
     cut_off = bool((words[:, -1] >> np.uint64(56)).any())
-    return None if cut_off else words
+    return None if cut_off else (words, False)
 
 
 def _words_of_one_width(values: npt.NDArray[Any]) -> U64Array | None:
-    """Return `_narrow_words` of strings that are all as long as each other, such as UUIDs.
+    """Return the words of short ASCII strings that are all of one length, such as UUIDs.
 
     One joined string is turned to bytes several times faster than each string alone.
     """
