@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import ast
 import json
-import logging
 import re
 import sys
 from functools import lru_cache
 from typing import Any
 
-from dataflex_data.verifiers.symbolic_worker import limit_memory, send
+from dataflex_data.verifiers.symbolic_worker import Judge, serve
 
 _FUNCTIONS = {
     "sin", "cos", "tan", "cot", "sec", "csc", "asin", "acos", "atan", "sinh", "cosh", "tanh",
@@ -62,30 +61,20 @@ def _uses_sympy(module: Any) -> bool:  # noqa: ANN401 - a module
     )
 
 
-def main() -> None:
-    """Answer requests until standard input ends."""
-    out = sys.stdout
-    sys.stdout = sys.stderr  # nothing that a task prints may mix with the answers
-    logging.disable(logging.CRITICAL)
-    try:
-        import reasoning_gym  # noqa: F401 - loaded before saying ready
-    except ImportError as error:
-        send(out, {"ready": False, "missing": str(error)})
-        return
-    limit_memory()
-    send(out, {"ready": True})
-    for line in sys.stdin:
-        request = json.loads(line)
+def load() -> Judge:
+    """Return what judges a request, with reasoning-gym loaded."""
+    import reasoning_gym  # noqa: F401 - loaded before saying ready
+
+    def judge(request: dict[str, Any]) -> tuple[bool, str]:
         entry = json.loads(request["gold"])
         try:
             mark, refused = score(request["answer"], entry)
         except Exception as error:  # noqa: BLE001 - whatever a scorer raises is a wrong answer
-            why = f"the scorer of {entry['task']} failed: {type(error).__name__}"
-            send(out, {"equal": False, "why": why})
-            continue
-        why = refused or f"the scorer of {entry['task']} gives it {mark:g}"
-        send(out, {"equal": mark >= 1.0, "why": why})
+            return False, f"the scorer of {entry['task']} failed: {type(error).__name__}"
+        return mark >= 1.0, refused or f"the scorer of {entry['task']} gives it {mark:g}"
+
+    return judge
 
 
 if __name__ == "__main__":
-    main()
+    serve(load)

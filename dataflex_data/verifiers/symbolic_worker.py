@@ -9,58 +9,78 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 _MEMORY_BYTES = 4 << 30
 
 
-def main() -> None:
-    """Answer requests until standard input ends."""
+# Judges one request: whether the answer equals the gold answer, and why, where that is to be told.
+Judge: TypeAlias = Callable[[dict[str, Any]], tuple[bool, str]]
+
+
+def serve(load: Callable[[], Judge]) -> None:
+    """Answer requests until standard input ends.
+
+    Args:
+        load: Loads what is heavy, before the worker says that it is ready.
+    """
     out = sys.stdout
     sys.stdout = sys.stderr  # nothing that a library prints may mix with the answers
     logging.disable(logging.CRITICAL)
     try:
-        from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse
-        from math_verify import verify as same
-        from sympy import Expr
+        judge = load()
     except ImportError as error:
         send(out, {"ready": False, "missing": str(error)})
         return
     limit_memory()
+    send(out, {"ready": True})
+    for line in sys.stdin:
+        equal, why = judge(json.loads(line))
+        send(out, {"equal": equal, "why": why})
+
+
+def load() -> Judge:
+    """Return what compares two formulas, with math-verify loaded."""
+    from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse
+    from math_verify import verify as same
+    from sympy import Expr
+
     targets = [LatexExtractionConfig(), ExprExtractionConfig()]
 
     def read(text: str) -> list[Any]:
         # No limits of its own: they rest on signals, and the keeper has a harder one.
         return list(parse(f"${text}$", targets, parsing_timeout=None, raise_on_error=False))
 
-    parse("$1+1$", targets, parsing_timeout=None)  # load the grammar before saying ready
-    send(out, {"ready": True})
-    for line in sys.stdin:
-        request = json.loads(line)
+    def compare(gold: list[Any], answer: list[Any]) -> tuple[bool, str]:
+        equal = same(
+            gold,
+            answer,
+            float_rounding=12,
+            numeric_precision=30,
+            strict=True,
+            timeout_seconds=None,
+            raise_on_error=False,
+        )
+        first, second = gold[0], answer[0]
+        if isinstance(first, Expr) and isinstance(second, Expr):
+            if not equal:
+                equal = is_zero(first - second, imaginary=True)
+            elif not is_zero(first - second):
+                return False, "it is only about equal to the gold answer"
+        return bool(equal), ""
+
+    def judge(request: dict[str, Any]) -> tuple[bool, str]:
         try:
             gold, answer = read(request["gold"]), read(request["answer"])
             if not gold or not answer:
-                send(out, {"equal": False, "why": "math-verify cannot parse it"})
-                continue
-            equal = same(
-                gold,
-                answer,
-                float_rounding=12,
-                numeric_precision=30,
-                strict=True,
-                timeout_seconds=None,
-                raise_on_error=False,
-            )
-            why = ""
-            first, second = gold[0], answer[0]
-            if isinstance(first, Expr) and isinstance(second, Expr):
-                if not equal:
-                    equal = is_zero(first - second, imaginary=True)
-                elif not is_zero(first - second):
-                    equal, why = False, "it is only about equal to the gold answer"
-            send(out, {"equal": bool(equal), "why": why})
+                return False, "math-verify cannot parse it"
+            return compare(gold, answer)
         except Exception as error:  # noqa: BLE001 - anything sympy raises is a verdict of unequal
-            send(out, {"equal": False, "why": f"math-verify failed: {type(error).__name__}"})
+            return False, f"math-verify failed: {type(error).__name__}"
+
+    parse("$1+1$", targets, parsing_timeout=None)  # load the grammar before saying ready
+    return judge
 
 
 def is_zero(difference: Any, *, imaginary: bool = False) -> bool:  # noqa: ANN401 - a sympy expression
@@ -105,4 +125,4 @@ def limit_memory() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(load)
