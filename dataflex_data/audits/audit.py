@@ -10,8 +10,8 @@ from typing import Any
 
 from dataflex_data.audits.benchmarks import load_benchmarks
 from dataflex_data.audits.comparison import Rule
-from dataflex_data.audits.contamination import Auditor, ShardResult
-from dataflex_data.audits.corpus import Corpus, open_corpus
+from dataflex_data.audits.contamination import Auditor
+from dataflex_data.audits.corpus import open_corpus
 from dataflex_data.audits.findings import findings_table
 from dataflex_data.audits.minhash import BANDS, ROWS, band_recall, minhash_finder, scheme
 from dataflex_data.audits.planted import planted_recall
@@ -26,11 +26,10 @@ from dataflex_data.audits.runner import (
 )
 from dataflex_data.audits.summary import summarise
 from dataflex_data.audits.watching import Note, Track, compile_notice, quiet, tracked
-from dataflex_data.core.errors import ConfigError, InputDataError, SourceUnavailableError
+from dataflex_data.core.errors import ConfigError, SourceUnavailableError
 from dataflex_data.core.parquet import (
     MANIFEST_NAME,
     check_output_folder,
-    file_sha256,
     folder_digests,
     replace_folder,
     write_json,
@@ -117,10 +116,8 @@ def run_audit(
                 on_rows=on_rows,
                 note=note,
             )
-            _check_not_empty(request, corpus, result)
-    digests = {
-        name: file_sha256(path) for name, path in zip(corpus.names, corpus.files, strict=True)
-    }
+            corpus.require_texts(result.rows, result.empty)
+    digests = corpus.digests()
     summary = summarise(
         corpus,
         benchmarks,
@@ -151,16 +148,6 @@ def run_audit(
     drop_parts(out)
     note(f"audited {plural(result.rows, 'row')} in {elapsed:.1f} s")
     return summary
-
-
-def _check_not_empty(request: AuditRequest, corpus: Corpus, result: ShardResult) -> None:
-    if result.rows == 0:
-        raise InputDataError(f"{request.corpus}: holds no rows")
-    if result.empty == result.rows:
-        raise InputDataError(
-            f"{request.corpus}: all {result.rows:,} rows are empty in column "
-            f"{corpus.layout.text!r}; name the one with the prompts by --text-column"
-        )
 
 
 def _engine(request: AuditRequest) -> dict[str, Any]:

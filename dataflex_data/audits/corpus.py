@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from dataflex_data.audits.word_streams import byte_array, decoded
 from dataflex_data.core.errors import InputDataError, did_you_mean
-from dataflex_data.core.parquet import MANIFEST_NAME, read_manifest
+from dataflex_data.core.parquet import MANIFEST_NAME, file_sha256, read_manifest
 from dataflex_data.core.records import data_suffix, numbered_json_lines
 
 TEXT_COLUMNS = ("prompt", "question", "problem", "text", "quiz", "puzzle", "input", "instruction")
@@ -91,6 +91,28 @@ class Corpus:
     layout: Layout
     shards: tuple[Shard, ...]
     rows: int
+
+    def digests(self) -> dict[str, str]:
+        """Return the SHA-256 of each file, by name."""
+        return {n: file_sha256(path) for n, path in zip(self.names, self.files, strict=True)}
+
+    def require_texts(self, rows: int, empty: int) -> None:
+        """Refuse a corpus in which there was nothing to read.
+
+        Args:
+            rows: Rows that were read.
+            empty: Those among them without a text.
+
+        Raises:
+            InputDataError: There are no rows, or all are empty.
+        """
+        if rows == 0:
+            raise InputDataError(f"{self.name}: holds no rows")
+        if empty == rows:
+            raise InputDataError(
+                f"{self.name}: all {rows:,} rows are empty in column {self.layout.text!r}; name "
+                "the one with the prompts by --text-column"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,9 @@ from dataflex_data.audits.pair_page import (
     pairs_title,
 )
 from dataflex_data.audits.watching import Note, Track, compile_notice, quiet, tracked
-from dataflex_data.core.errors import InputDataError
 from dataflex_data.core.parquet import (
     MANIFEST_NAME,
     check_output_folder,
-    file_sha256,
     folder_digests,
     replace_folder,
     write_json,
@@ -75,18 +73,10 @@ def run_duplicate_audit(
     )
     with compile_notice(note), tracked(track, "rows read", corpus) as on_rows:
         found = find_duplicates(corpus, request.rule, on_rows)
-    if not found.members:
-        raise InputDataError(f"{request.corpus}: holds no rows")
-    if found.empty == len(found.members):
-        raise InputDataError(
-            f"{request.corpus}: all {found.empty:,} rows are empty in column "
-            f"{corpus.layout.text!r}; name the one with the prompts by --text-column"
-        )
+    corpus.require_texts(len(found.members), found.empty)
     summary = summarise_duplicates(corpus, found, request.rule)
     if out is not None:
-        digests = {
-            name: file_sha256(path) for name, path in zip(corpus.names, corpus.files, strict=True)
-        }
+        digests = corpus.digests()
         with replace_folder(out, force=request.force) as folder:
             write_parquet(pairs_table(found), folder / "pairs.parquet")
             write_parquet(drops_table(found), folder / "drop.parquet")
