@@ -35,7 +35,8 @@ from _common import write_table
 from dataflex_data.audits.benchmarks import BenchmarkSet, load_benchmarks
 from dataflex_data.audits.comparison import Rule, with_options
 from dataflex_data.audits.contamination import Auditor, ShardResult
-from dataflex_data.audits.corpus import open_corpus, read_shard
+from dataflex_data.audits.corpus import open_corpus
+from dataflex_data.audits.rows import read_shard
 from dataflex_data.audits.runner import audit_corpus, local_runner
 from dataflex_data.core.parquet import write_json
 from dataflex_data.core.text import words

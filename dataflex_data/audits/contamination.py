@@ -28,9 +28,10 @@ from dataflex_data.audits.comparison import (
     subject,
     with_options,
 )
-from dataflex_data.audits.corpus import Batch, Layout, Shard, read_shard
+from dataflex_data.audits.corpus import Layout, Shard
 from dataflex_data.audits.findings import FINDINGS_SCHEMA, Finding, redact_rows, strength
 from dataflex_data.audits.ngram_index import NgramIndex, Thresholds
+from dataflex_data.audits.rows import Batch, read_shard
 from dataflex_data.audits.scanner import Candidates, Scanner
 from dataflex_data.audits.word_streams import Array, byte_array, decoded
 from dataflex_data.core.seeding import hex_id

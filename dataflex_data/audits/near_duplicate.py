@@ -19,9 +19,10 @@ import pyarrow as pa
 from pydantic import Field
 
 from dataflex_data.audits.comparison import ngrams
-from dataflex_data.audits.corpus import Corpus, read_shard
+from dataflex_data.audits.corpus import Corpus
 from dataflex_data.audits.minhash import BANDS, ROWS, band_recall, new_lsh, signature
 from dataflex_data.audits.ngram_index import run_hashes
+from dataflex_data.audits.rows import read_shard
 from dataflex_data.audits.word_streams import decoded, word_streams
 from dataflex_data.core.config import Config
 from dataflex_data.core.errors import InputDataError, did_you_mean

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from dataflex_data.audits.benchmarks import BenchmarkItem
 from dataflex_data.audits.comparison import with_options
 from dataflex_data.audits.contamination import Auditor
-from dataflex_data.audits.corpus import Batch, Shard
+from dataflex_data.audits.corpus import Shard
+from dataflex_data.audits.rows import Batch
 from dataflex_data.audits.word_streams import byte_array
 from dataflex_data.core.seeding import keyed_hash
 from dataflex_data.core.text import words
