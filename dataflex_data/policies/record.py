@@ -12,7 +12,7 @@ import numpy as np
 
 from dataflex_data.core.ledger import Column, declare
 from dataflex_data.core.rollout import FloatArray, IntArray, RolloutBatch
-from dataflex_data.policies.engine import Decision
+from dataflex_data.policies.decision import Decision
 
 _QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 

@@ -13,7 +13,8 @@ from dataflex_data.core.registry import Registry
 from dataflex_data.core.rollout import RolloutBatch
 from dataflex_data.policies import REWEIGHTERS, SCORERS, SELECTORS
 from dataflex_data.policies.component import build
-from dataflex_data.policies.engine import Decision, load_policies
+from dataflex_data.policies.decision import Decision
+from dataflex_data.policies.engine import load_policies
 from dataflex_data.policies.loss import LOSS_AGG_MODES, LossAggMode
 from dataflex_data.policies.weighting import unit_masses
 from tests.policies_batch import (

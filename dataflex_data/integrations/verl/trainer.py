@@ -38,7 +38,8 @@ from dataflex_data.integrations.verl.report import ledger_values, mixture_metric
 from dataflex_data.integrations.verl.sampler import build_sampler
 from dataflex_data.integrations.verl.settings import plain, run_settings
 from dataflex_data.integrations.verl.updates import plan_update
-from dataflex_data.policies.engine import Decision, Policies
+from dataflex_data.policies.decision import Decision
+from dataflex_data.policies.engine import Policies
 from dataflex_data.policies.record import ledger_row
 from dataflex_data.policies.record import metrics as policy_metrics
 from dataflex_data.policies.selectors.greso import Greso
