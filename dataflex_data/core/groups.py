@@ -1,8 +1,7 @@
 # ruff: noqa: N802, N815 - shape suffixes on properties and attributes
 """Ids as numbers: which responses belong together, and a hash of each id.
 
-Sorting a million string ids costs seconds; everything here is vectorised over their bytes and
-checked against the ids themselves.
+Sorting a million string ids costs seconds; everything here is vectorised over their bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 _NARROW = 48  # bytes of an id that is hashed at once: a UUID and more
-_FEW = 4096  # ids for which a dictionary is as fast as anything
+_FEW = 4096  # ids for which a dictionary is as fast as anything; neighbours that tell the order
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,58 +82,43 @@ class Groups:
 def factorised(values: npt.NDArray[Any]) -> tuple[IntArray, bool]:
     """Return each value's number, by first appearance, and whether equal ones stand together.
 
-    Sorting strings costs seconds per million. Equal neighbours are found by comparison; values in
-    mixed order by sorting hashes of their bytes, checked against the values themselves.
+    Equal neighbours are found by comparison; strings in mixed order by Arrow's dictionary
+    encoding, which visits each string object once; whatever else there is by a dictionary.
     """
     n = values.size
     if not n:
         return np.zeros(0, dtype=np.int64), True
+    if n > _FEW and np.count_nonzero(values[1:_FEW] == values[: _FEW - 1]) < _FEW // 2:
+        found = _encoded(values)
+        if found is not None:
+            return found, False
     new = np.empty(n, dtype=bool)
     new[0] = True
     new[1:] = values[1:] != values[:-1]
-    heads = values[new]
-    numbers: dict[Any, int] = {}
-    if heads.size <= max(_FEW, n // 2):
-        numbers = dict.fromkeys(heads.tolist(), 0)
-        if len(numbers) == heads.size:
-            return np.cumsum(new, dtype=np.int64) - 1, True
-    elif values.dtype.kind in "OU":
-        found = _by_hash(values)
-        if found is not None:
-            return found, False
-    numbers = numbers or dict.fromkeys(heads.tolist(), 0)
+    heads = values[new].tolist()
+    numbers = dict.fromkeys(heads, 0)
+    run_B = np.cumsum(new, dtype=np.int64) - 1
+    if len(numbers) == len(heads):
+        return run_B, True
     for number, name in enumerate(numbers):
         numbers[name] = number
-    runs = np.fromiter(map(numbers.__getitem__, heads.tolist()), dtype=np.int64, count=heads.size)
-    return runs[np.cumsum(new) - 1], False
+    runs = np.fromiter(map(numbers.__getitem__, heads), dtype=np.int64, count=len(heads))
+    return runs[run_B], False
 
 
-def _by_hash(values: npt.NDArray[Any]) -> IntArray | None:
-    """Return each string's number by first appearance, or ``None`` where hashes cannot tell."""
-    found = _narrow_words(values)
-    if found is None:
+def _encoded(values: npt.NDArray[Any]) -> IntArray | None:
+    """Return each string's number by first appearance, ``None`` where not all are strings."""
+    if values.dtype.kind not in "OU":
         return None
-    words, exact = found
-    mixed = np.full(values.size, 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for w in range(words.shape[1]):
-        mixed ^= words[:, w]
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        mixed ^= mixed >> np.uint64(29)
-    order = np.argsort(mixed, kind="stable")
-    ordered = mixed[order]
-    first = np.ones(values.size, dtype=bool)
-    first[1:] = ordered[1:] != ordered[:-1]
-    heads = order[first]
-    rank = np.empty(heads.size, dtype=np.int64)
-    rank[np.argsort(heads)] = np.arange(heads.size)
-    run = np.cumsum(first) - 1
-    head_B = np.empty(values.size, dtype=np.int64)
-    head_B[order] = heads[run]
-    if np.any(words != words[head_B] if exact else values != values[head_B]):
-        return None  # two texts with one hash
-    of_B = np.empty(values.size, dtype=np.int64)
-    of_B[order] = rank[run]
-    return of_B
+    import pyarrow as pa
+
+    try:
+        texts = pa.array(values)
+    except (pa.ArrowException, UnicodeEncodeError):
+        return None  # mixed types, or a lone surrogate
+    if not pa.types.is_string(texts.type) or texts.null_count:
+        return None
+    return np.asarray(texts.dictionary_encode().indices.to_numpy(), dtype=np.int64)
 
 
 def stable_order(numbers: IntArray, n_numbers: int) -> IntArray:
@@ -157,10 +141,8 @@ def hashes(values: npt.NDArray[Any]) -> U64Array:
     """
     if values.dtype.kind in "iu":
         return splitmix64(values.astype(np.uint64))
-    found = _narrow_words(values)
-    if found is not None:
-        words, _ = found
-    else:
+    words = _narrow_words(values)
+    if words is None:
         texts = [str(value).encode("utf-8", "surrogatepass") for value in values.tolist()]
         width = -(-max(map(len, texts), default=1) // 8) * 8
         words = np.array(texts, dtype=f"S{width}").view("<u8").reshape(len(texts), -1)
@@ -172,39 +154,12 @@ def hashes(values: npt.NDArray[Any]) -> U64Array:
     return splitmix64(total)
 
 
-def _narrow_words(values: npt.NDArray[Any]) -> tuple[U64Array, bool] | None:
-    """Return short ASCII strings as rows of 64-bit words, and whether equal rows are equal strings.
-
-    Rows have zeros on the right, so strings that end in zero characters may share one. ``None``
-    where the values are not short ASCII strings.
-    """
-    equally_wide = _words_of_one_width(values)
-    if equally_wide is not None:
-        return equally_wide, True
+def _narrow_words(values: npt.NDArray[Any]) -> U64Array | None:
+    """Return short ASCII strings as rows of 64-bit words, ``None`` where they are not such."""
     try:
         texts = values.astype(f"S{_NARROW}")
     except UnicodeEncodeError:
         return None
     words = texts.view("<u8").reshape(values.size, _NARROW // 8)
     cut_off = bool((words[:, -1] >> np.uint64(56)).any())
-    return None if cut_off else (words, False)
-
-
-def _words_of_one_width(values: npt.NDArray[Any]) -> U64Array | None:
-    """Return the words of short ASCII strings that are all of one length, such as UUIDs.
-
-    One joined string is turned to bytes several times faster than each string alone.
-    """
-    texts = values.tolist()
-    if not texts or not isinstance(texts[0], str) or not 0 < len(texts[0]) < _NARROW:
-        return None
-    width = len(texts[0])
-    try:
-        joined = "".join(texts)
-    except TypeError:
-        return None  # not all are strings
-    if not joined.isascii() or set(map(len, texts)) != {width}:
-        return None
-    padded = np.zeros((len(texts), -(-width // 8) * 8), dtype=np.uint8)
-    padded[:, :width] = np.frombuffer(joined.encode(), dtype=np.uint8).reshape(-1, width)
-    return padded.view("<u8")
+    return None if cut_off else words

@@ -261,7 +261,7 @@ class TestFactorised:
         ],
         ids=["short", "long", "not ascii", "integer", "nul", "empty"],
     )
-    @pytest.mark.parametrize("few", [4096, 1])
+    @pytest.mark.parametrize("few", [4096, 2])
     def test_agrees_with_a_dictionary(
         self, make_value: Any, few: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -275,11 +275,16 @@ class TestFactorised:
             assert found.tolist() == self.plain(values)
             assert not together or (np.diff(found) >= 0).all()
 
-    def test_texts_with_one_hash_are_told_apart(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        # "a" and "a\0" are the same bytes to numpy.
-        monkeypatch.setattr(groups, "_FEW", 1)
-        values = np.array(["a", "a\0", "a", "b"], dtype=object)
-        assert factorised(values)[0].tolist() == [0, 1, 0, 2]
+    @pytest.mark.parametrize(
+        "odd",
+        [None, 1, b"u1", "\ud800", "u1\0", "u\u00e9", np.str_("u1"), float("inf"), ("a",)],
+        ids=repr,
+    )
+    def test_one_odd_value_among_many_strings(self, odd: Any) -> None:
+        values = [f"u{number * 7919 % 5000}" for number in range(12_000)] + [odd, "u1", odd]
+        array: np.ndarray[Any, Any] = np.empty(len(values), dtype=object)
+        array[:] = values
+        assert factorised(array)[0].tolist() == self.plain(values)
 
 
 def test_stable_order_of_few_and_many() -> None:
