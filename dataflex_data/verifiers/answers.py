@@ -129,6 +129,9 @@ class _Form:
             return self.matrix(matrix.group(2))
         if "\x04" in text and THOUSANDS.fullmatch(text.replace("\x04", "").strip()):
             return self.quantity(text)
+        inside = self.bracketed(text, depth)
+        if inside is not None:
+            return inside
         parts = split_list(text)
         if len(parts) > 1:
             if _OR.search(text) and sum("," in side for side in _OR.split(text)) > 1:
@@ -141,9 +144,6 @@ class _Form:
             pieces = [piece for piece in re.split(r"\\cup(?![a-zA-Z])", text) if piece.strip()]
             items = tuple(self.read(piece, depth + 1) for piece in pieces)
             return Group("union", items)
-        inside = self.bracketed(text, depth)
-        if inside is not None:
-            return inside
         if "\\in" in text:
             head, command, tail = text.partition("\\in")
             if _NAME.fullmatch(head.strip()) and command and not tail[:1].isalpha():
@@ -314,7 +314,9 @@ class _Form:
             text, trailing, factor = self.trailing_unit(text)
             unit = trailing or unit
         text = text.replace("\x02", " ").replace("\x03", " ").strip().strip("$").strip()
-        if THOUSANDS.fullmatch(text) or SPACED_THOUSANDS.fullmatch(text):
+        if "," not in text and " " not in text:
+            pass
+        elif THOUSANDS.fullmatch(text) or SPACED_THOUSANDS.fullmatch(text):
             text = text.replace(",", "").replace(" ", "")
         elif "," in text:
             text = INNER_THOUSANDS.sub(lambda run: run.group().replace(",", ""), text)

@@ -15,6 +15,7 @@ ROLE_PAIRS = (
     ("knight", "knave"), ("pioneer", "laggard"), ("saint", "sinner"), ("hero", "villain"),
     ("angel", "devil"), ("altruist", "egoist"), ("sage", "fool"), ("truth-teller", "liar"),
 )  # fmt: skip
+PAIR_OF = {role: pair for pair in ROLE_PAIRS for role in pair}
 _CONDITION_WORDS = frozenset({
     "or", "nor", "if", "unless", "either", "neither", "suppose", "supposing", "supposed",
     "assume", "assuming", "assumed", "assumption", "whether", "maybe", "perhaps", "possibly",
@@ -105,14 +106,10 @@ class Puzzle:
     Attributes:
         assignment: Folded name to whether the person has the first role.
         roles: The two roles; statements may also use their plurals.
-        labels: Folded name to how a verdict writes the person with the second and the first role.
-        clauses: Every *name is a role* to the name and whether it is the first role.
     """
 
     assignment: dict[str, bool]
     roles: tuple[str, str]
-    labels: dict[str, tuple[str, str]]
-    clauses: dict[str, tuple[str, bool]]
 
 
 def folded(text: str) -> str:
@@ -138,7 +135,7 @@ def cleaned(text: str) -> str:
 
 def read_claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
     """Return what a cleaned block claims, and why it cannot stand (``""`` where it can)."""
-    if (listed := _listed_clauses(block, puzzle)) is not None:
+    if (listed := _listed_claims(block, puzzle)) is not None:
         return listed, ""
     plain = _PLAIN_CLAIMS[puzzle.roles].findall(block)
     if plain and not plain[-1][3] and "every" not in block:
@@ -186,16 +183,27 @@ def read_claims(block: str, puzzle: Puzzle) -> tuple[dict[str, bool], str]:
     return claims, ""
 
 
-def _listed_clauses(block: str, puzzle: Puzzle) -> dict[str, bool] | None:
-    """Read the form that the template asks for; ``None`` for all others, also where they clash."""
+def listed_clauses(block: str) -> list[tuple[str, str]]:
+    """Return the names and roles of ``a is a knight, and b is a knave``, the form asked for.
+
+    Unchecked: any other text gives names and roles that are none.
+    """
     body = block.strip().removesuffix(".").replace(", and ", ", ")
     if "\n" in body:
         body = body.replace(".\n", ", ").replace("\n", ", ")
-    found = list(map(puzzle.clauses.get, body.split(", ")))
-    if None in found:
-        return None
-    claims = dict(filter(None, found))
-    return claims if len(claims) == len(found) else None
+    parts = [clause.partition(" is a ") for clause in body.split(", ")]
+    return [(name, role) for name, _, role in parts]
+
+
+def _listed_claims(block: str, puzzle: Puzzle) -> dict[str, bool] | None:
+    """Read the form that the template asks for; ``None`` for all others, also where they clash."""
+    claims: dict[str, bool] = {}
+    first, second = puzzle.roles
+    for name, role in listed_clauses(block):
+        if name in claims or name not in puzzle.assignment or (role != first and role != second):
+            return None
+        claims[name] = role == first
+    return claims
 
 
 def is_plain(paragraph: str, puzzle: Puzzle) -> bool:

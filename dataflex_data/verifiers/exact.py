@@ -101,6 +101,8 @@ def divide(a: Value, b: Value) -> Value:
     if is_zero(b):
         raise Unreadable("division_by_zero", "it divides by zero")
     if not isinstance(a, Quotient) and not isinstance(b, Quotient):
+        if isinstance(a, int) and isinstance(b, int):
+            return _bounded(Fraction(a, b))
         return _bounded(Fraction(a) / b)
     a, b = _quotient(a), _quotient(b)
     return _reduced(_times(a.top, b.bottom), _times(a.bottom, b.top))
@@ -114,14 +116,13 @@ def power(base: Value, exponent: Value) -> Value:
     """
     if isinstance(exponent, Quotient):
         return symbol(f"({key(base)})^({key(exponent)})")
-    exponent = Fraction(exponent)
-    if abs(exponent) > MAX_EXPONENT or exponent.denominator > 60:
+    if not -MAX_EXPONENT <= exponent <= MAX_EXPONENT or exponent.denominator > 60:
         raise Unreadable("tower", f"an exponent is above {MAX_EXPONENT:,}")
     if exponent.denominator != 1:
         if isinstance(base, Quotient) and key(base) == "e^1":
             return Quotient({(("e", exponent),): 1}, _ONE)
-        base, exponent = root(base, exponent.denominator), Fraction(exponent.numerator)
-    times = int(exponent)
+        base = root(base, exponent.denominator)
+    times = exponent.numerator
     if times < 0:
         return divide(1, power(base, -times))
     if not isinstance(base, Quotient):
@@ -155,7 +156,7 @@ def root(base: Value, degree: int) -> Value:
     if not 2 <= degree <= 60:
         raise Unreadable("root", f"a root of degree {degree}")
     if not isinstance(base, Quotient):
-        return _root_of_rational(Fraction(base), degree)
+        return _root_of_rational(base, degree)
     if len(base.top) == 1 and base.bottom == _ONE:
         ((monomial, factor),) = base.top.items()
         # Only positive bases split: the root of x^2 is not x.
@@ -327,7 +328,7 @@ def _bounded(a: int | Fraction) -> int | Fraction:
 
 
 @lru_cache(maxsize=4096)
-def _root_of_rational(base: Fraction, degree: int) -> Value:
+def _root_of_rational(base: Rational, degree: int) -> Value:
     if base == 0:
         return 0
     if base < 0:

@@ -50,6 +50,7 @@ _FUNCTIONS = {
 _PRODUCT = {"*", "\\cdot", "\\times", "\\ast"}
 _NO_FACTOR = _PRODUCT | {"\\div", "\\rfloor", "\\rceil", "\\rvert"}
 _STARTS = {"number", "letter"}
+_AFTER_ATOM = {"!", "°", "^", "**"}
 # Short words that would read as a product of variables, so that "no" would equal "on".
 _SHORT_WORDS = {
     "no", "yes", "odd", "even", "or", "and", "not", "all", "any", "one", "two", "six", "ten", "the",
@@ -123,16 +124,18 @@ class _Reader:
         self.kinds: list[str] = []
         self.texts: list[str] = []
         self.spaced: list[bool] = []  # whether the token follows a space
-        at, end = 0, len(text.rstrip())
-        while at < end:
-            match = _TOKEN.match(text, at)
-            if match is None:
-                raise Unreadable("symbols", f"it holds {text[at:].strip()[:1]!r}")
+        at, text = 0, text.rstrip()
+        for match in _TOKEN.finditer(text):
+            if match.start() != at:
+                break
             kind = match.lastgroup or ""
+            start, end = match.span(kind)
             self.kinds.append(kind)
-            self.texts.append(match[kind])
-            self.spaced.append(text[at].isspace())
-            at = match.end()
+            self.texts.append(text[start:end])
+            self.spaced.append(start > at)
+            at = end
+        if at < len(text):
+            raise Unreadable("symbols", f"it holds {text[at:].strip()[:1]!r}")
         self.length = len(self.texts)
         self.kinds += _NOTHING  # so that looking ahead needs no care
         self.texts += _NOTHING
@@ -208,7 +211,11 @@ class _Reader:
 
     def mixed(self) -> Value | None:
         r"""Read a mixed number, ``3\frac{1}{2}`` or ``3 1/2``; ``None`` where none stands here."""
-        if self.kind() != "number" or not self.peek().isdigit():
+        if self.kinds[self.at] != "number" or not (
+            self.texts[self.at + 1] == "\\frac" or self.kinds[self.at + 1] == "number"
+        ):
+            return None
+        if not self.peek().isdigit():
             return None
         whole, start = int(self.peek()), self.at
         if self.peek(1) == "\\frac":
@@ -260,6 +267,8 @@ class _Reader:
 
     def power(self) -> Value:
         value = self.atom()
+        if self.texts[self.at] not in _AFTER_ATOM:
+            return value
         while self.peek() == "!":
             self.at += 1
             value = _factorial(value)

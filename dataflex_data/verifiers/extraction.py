@@ -22,6 +22,8 @@ _THINK = re.compile(
 _THINK_HINTS = ("hink", "HINK", "hought", "HOUGHT")
 _THINK_ARROWS = re.compile(r"◁(/?)think▷")
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
+_NO_BRACES = r"[^{}\\]*(?:\\[^{}][^{}\\]*)*"
+_SHALLOW_BOX = re.compile(rf"\\boxed\{{({_NO_BRACES}(?:\{{{_NO_BRACES}\}}{_NO_BRACES})*)\}}")
 _BARE_BOX = re.compile(r"\\boxed[ \t]+(-?\d[\d.,]*\d|-?\d)(?![\w\\{^/])")
 _BOX_HEAD = re.compile(r"\\(?:boxed|fbox|framebox)\s{0,8}\{")
 _EMPTY = {"", "...", "\\ldots", "\\cdots"}
@@ -92,7 +94,7 @@ def last_boxes(text: str) -> list[Box]:
     where there is no ``\boxed``.
     """
     start = text.rfind("\\boxed")
-    if start >= 0 and text.find("\\boxed") == start:  # the common case: a single box
+    if start >= 0 and text.rfind("\\boxed", 0, start) < 0:  # the common case: a single box
         box = _box_at(text, start)
         return [] if box is None or box.content in _EMPTY else [box]
     if start < 0 and ("\\" not in text or "box" not in text):
@@ -137,6 +139,8 @@ def _joined(between: str) -> bool:
 
 def _box_at(text: str, start: int) -> Box | None:
     """Return the box whose command starts at ``start``, ``None`` where it is not complete."""
+    if shallow := _SHALLOW_BOX.match(text, start, start + 7 + _MAX_BOX):  # nearly all
+        return Box(shallow[1].strip(), start, shallow.end())
     brace = start + 6  # len("\\boxed")
     if not text.startswith("{", brace):
         head = _BOX_HEAD.match(text, start)

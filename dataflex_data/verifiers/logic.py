@@ -13,11 +13,13 @@ from itertools import pairwise
 
 from dataflex_data.core.types import Verdict
 from dataflex_data.verifiers.claims import (
+    PAIR_OF,
     ROLE_PAIRS,
     Puzzle,
     cleaned,
     folded,
     is_plain,
+    listed_clauses,
     read_claims,
 )
 from dataflex_data.verifiers.extraction import after_thinking, last_boxes, lowered
@@ -50,6 +52,8 @@ _GOLD_GLUE = re.compile(r"\band\b|[\s,.;]+")
 def read_gold(gold: str) -> Puzzle | None:
     """Return the puzzle behind a gold answer, ``None`` where it is not an assignment."""
     text = folded(gold)
+    if (listed := _listed_gold(text)) is not None:
+        return listed
     roles = next((pair for pair in ROLE_PAIRS if _GOLD_ROLE[pair].search(text)), None)
     if roles is None:
         return None
@@ -59,11 +63,21 @@ def read_gold(gold: str) -> Puzzle | None:
         return None
     if _GOLD_GLUE.sub("", _GOLD_CLAIM[roles].sub(" ", text)):
         return None
-    labels = {
-        name: (f"{name.title()}: {roles[1]}", f"{name.title()}: {roles[0]}") for name in people
-    }
-    clauses = {f"{name} is a {role}": (name, role == roles[0]) for name in people for role in roles}
-    return Puzzle(people, roles, labels, clauses)
+    return Puzzle(people, roles)
+
+
+def _listed_gold(text: str) -> Puzzle | None:
+    """Read the form that nearly all golds have; ``None`` for all others, assignment or not."""
+    found = listed_clauses(text)
+    roles = PAIR_OF.get(found[0][1])
+    if roles is None:
+        return None
+    people = {}
+    for name, role in found:
+        if role not in roles or not name.isalpha() or name.removesuffix("s") in PAIR_OF:
+            return None
+        people[name] = role == roles[0]
+    return Puzzle(people, roles) if len(people) == len(found) else None
 
 
 def verify(response: str, ground_truth: str) -> Verdict:
@@ -98,8 +112,8 @@ def _judged(block: str, step: str, gold: str) -> Verdict:
     if puzzle is None:
         return Verdict(0.0, "", "the gold answer is not an assignment of roles", "bad_gold")
     claims, problem = read_claims(cleaned(block), puzzle)
-    labels = puzzle.labels
-    parsed = ", ".join([labels[name][role] for name, role in claims.items()])
+    role, other = puzzle.roles
+    parsed = ", ".join([f"{n.title()}: {role if first else other}" for n, first in claims.items()])
     if not problem and claims != puzzle.assignment:
         missing = [name.title() for name in puzzle.assignment if name not in claims]
         wrong = [name.title() for name, role in claims.items() if puzzle.assignment[name] != role]
@@ -122,8 +136,8 @@ def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
 
     Of a box, an answer tag and a marker such as "final answer", the last one decides.
     """
-    final = _last_marker(text, puzzle)
-    after = final.start() if final else -1
+    final = _asked_marker(text, puzzle) or _last_marker(text, puzzle)
+    after = final[0] if final else -1
     # A box with roles that ends after the marker has its brace there.
     boxes = last_boxes(text) if not final or text.find("}", after) >= 0 else []
     boxed = boxes[0].content if boxes else ""
@@ -139,19 +153,35 @@ def _final_block(text: str, puzzle: Puzzle) -> tuple[str, str, str]:
         if after < close:
             return text[tag + len("<answer>") : close], "answer_tag", ""
     if final:
-        return _marked_block(text[final.end() :], puzzle)
+        return _marked_block(text[final[1] :], puzzle)
     block, step, rest = _last_paragraph(text)
     return _with_plain_ones(block, rest, puzzle, step)
 
 
-def _last_marker(text: str, puzzle: Puzzle) -> re.Match[str] | None:
-    """Return the last marker that roles follow, else the last one of all."""
+def _asked_marker(text: str, puzzle: Puzzle) -> tuple[int, int] | None:
+    """Return where the marker of our template starts and ends, if it is the last near the end.
+
+    It spares most responses the search of `_last_marker`, which finds the same end.
+    """
+    at = text.rfind("nswer:", -_WINDOWS[0])
+    end = at + len("nswer:")
+    if at < 1 or text[at - 1] not in "aA" or text[end : end + 1] in "*_`:":
+        return None
+    after = text[end:].lower()
+    if "final" in after or "answer" in after:
+        return None
+    role, other = puzzle.roles
+    return (at - 1, end) if role in after or other in after else None
+
+
+def _last_marker(text: str, puzzle: Puzzle) -> tuple[int, int] | None:
+    """Return where the last marker that roles follow starts and ends, else the last one of all."""
     found = None
     for window in _WINDOWS:
         found, has_roles = _marker_from(text, max(0, len(text) - window), puzzle)
         if has_roles or len(text) <= window:
             break
-    return found
+    return found.span() if found else None
 
 
 def _marker_from(text: str, start: int, puzzle: Puzzle) -> tuple[re.Match[str] | None, bool]:

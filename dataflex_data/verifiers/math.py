@@ -63,12 +63,13 @@ def verify(response: str, ground_truth: str, *, symbolic: bool = False) -> Verdi
             "the last \\boxed{ is never closed" if has_open_box(text) else "no \\boxed{} is filled"
         )
         return Verdict(0.0, "", reason, "no_box")
-    answer = boxes[-1].content
-    if len(boxes) > 1 and any(box.content != answer for box in boxes):
+    box = boxes[-1]
+    answer = box.content
+    if len(boxes) > 1 and any(other.content != answer for other in boxes):
         return _several(text, boxes, ground_truth)
-    if taken_back(text, boxes[-1]):
+    if taken_back(text, box):
         return Verdict(0.0, answer, "the words beside the box take it back", "taken_back")
-    if _hedged_after(text, boxes[-1]):
+    if box.end < len(text) and _hedged_after(text, box):
         return Verdict(0.0, answer, "the box is followed by another value with or", "hedged")
     return compare(answer, ground_truth, symbolic)
 
@@ -153,6 +154,9 @@ _SEVERAL = Group("list", ())
 @lru_cache(maxsize=65536)
 def _rational_gold(gold: str) -> tuple[int, int, str] | None:
     """Return top, bottom and step of a gold that is one rational number, ``None`` for others."""
+    ratio = written_ratio(gold)
+    if ratio is not None:
+        return *ratio, "integer" if ratio[1] == 1 else "rational"
     form = read_gold(gold)
     if isinstance(form, Thousands):
         form = form.number
