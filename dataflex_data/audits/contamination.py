@@ -1,17 +1,17 @@
 """Which training rows contain evaluation items: findings, and the evidence that there are none.
 
-`Auditor` holds the benchmarks' side and judges batches; `audit_shard` runs it over one shard of a
-corpus and gives a `ShardResult`, which merges with others in any order to the same whole, so that
-one thread, many threads and many machines find the same. `Decontaminator` is the same judge for
-texts in memory, as a builder needs it.
+`Auditor` holds the benchmarks' side and judges batches; `audit_shards` runs it over shards of a
+corpus and gives a `ShardResult` each, which merge in any order to the same whole, so that one
+thread, many threads and many machines find the same. `Decontaminator` is the same judge for texts
+in memory, as a builder needs it.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -33,6 +33,7 @@ from dataflex_data.audits.findings import FINDINGS_SCHEMA, Finding, redact_rows,
 from dataflex_data.audits.ngram_index import NgramIndex, Thresholds
 from dataflex_data.audits.rows import Batch, read_shard
 from dataflex_data.audits.scanner import Candidates, Scanner
+from dataflex_data.audits.watching import OnRows, untold
 from dataflex_data.audits.word_streams import Array, byte_array, decoded
 from dataflex_data.core.seeding import hex_id
 from dataflex_data.core.text import NORMALISER_VERSION
@@ -256,47 +257,80 @@ class Auditor:
         )
 
 
-def audit_shard(
+def audit_shards(
     auditor: Auditor,
-    shard: Shard,
+    shards: Sequence[Shard],
     layout: Layout,
+    on_rows: OnRows = untold,
     *,
     threads: int = 1,
-    on_rows: Callable[[int], None] | None = None,
-) -> ShardResult:
-    """Return what a shard holds; the same whatever the number of threads.
+) -> Iterator[tuple[int, ShardResult]]:
+    """Yield position and result of each shard, in order; the same whatever the number of threads.
+
+    The calling thread reads the shards and is one of ``threads``: it judges a batch itself where
+    the others have enough to do.
 
     Args:
         auditor: The judge.
-        shard: What to read.
-        layout: Its columns.
-        threads: How many batches are judged at once.
+        shards: What to read.
+        layout: Their columns.
         on_rows: Told the rows of each batch that is done, from any thread.
+        threads: How many batches are judged at once.
     """
-    batches = read_shard(shard, layout)
-    lock = threading.Lock()
+    local = threading.local()
 
-    def work() -> ShardResult:
-        finder = auditor.finder()
-        part = ShardResult()
-        while True:
-            with lock:
-                batch = next(batches, None)
-            if batch is None:
-                return part
-            part.add(auditor.audit_batch(finder, batch, shard))
-            if on_rows is not None:
-                on_rows(len(batch.stems))
+    def judge(batch: Batch, shard: Shard) -> ShardResult:
+        if not hasattr(local, "finder"):
+            local.finder = auditor.finder()
+        found = auditor.audit_batch(local.finder, batch, shard)
+        on_rows(len(batch.stems))
+        return found
 
-    if threads == 1:
-        result = work()
-    else:
-        result = ShardResult()
-        with ThreadPoolExecutor(threads) as pool:
-            for part in [pool.submit(work) for _ in range(threads)]:
-                result.add(part.result())
-    result.sort()
-    return result
+    total = ShardResult()
+    for position, part in _judged(judge, shards, layout, threads - 1):
+        if part is not None:
+            total.add(part)
+            continue
+        total.sort()
+        yield position, total
+        total = ShardResult()
+
+
+def _judged(
+    judge: Callable[[Batch, Shard], ShardResult], shards: Sequence[Shard], layout: Layout, n: int
+) -> Iterator[tuple[int, ShardResult | None]]:
+    """Yield the result of each batch with its shard's position, in order; None ends a shard.
+
+    Args:
+        judge: What gives a result.
+        shards: What to read.
+        layout: Their columns.
+        n: Threads beside this one.
+    """
+    running: deque[tuple[int, Future[ShardResult] | ShardResult | None]] = deque()
+    with ThreadPoolExecutor(max(1, n)) as pool:
+        for position, shard in enumerate(shards):
+            for batch in read_shard(shard, layout):
+                busy = sum(_is_open(one) for _, one in running)
+                if busy < 2 * n:
+                    running.append((position, pool.submit(judge, batch, shard)))
+                else:
+                    running.append((position, judge(batch, shard)))
+                while running and not _is_open(running[0][1]):
+                    yield _result(*running.popleft())
+            running.append((position, None))
+        while running:
+            yield _result(*running.popleft())
+
+
+def _is_open(one: Future[ShardResult] | ShardResult | None) -> bool:
+    return isinstance(one, Future) and not one.done()
+
+
+def _result(
+    position: int, one: Future[ShardResult] | ShardResult | None
+) -> tuple[int, ShardResult | None]:
+    return position, one.result() if isinstance(one, Future) else one
 
 
 class Decontaminator:

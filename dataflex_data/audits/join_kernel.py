@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dataflex_data.audits.lean_numba import njit
 
 
 @njit(cache=True, nogil=True)

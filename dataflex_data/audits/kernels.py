@@ -14,10 +14,10 @@ renews a function's cached code only when its own file changes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from dataflex_data.audits import hashing
 from dataflex_data.audits.folding import SEPARATOR, UNKNOWN, UNSAFE
+from dataflex_data.audits.lean_numba import njit
 
 # Why a loop stopped, and what became of a text.
 DONE, LEARN, FULL = 0, 1, 2

@@ -10,9 +10,10 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from dataflex_data.audits.contamination import Auditor, ShardResult, audit_shard
+from dataflex_data.audits.contamination import Auditor, ShardResult, audit_shards
 from dataflex_data.audits.corpus import Corpus, Layout, Shard
 from dataflex_data.audits.watching import Note, OnRows, quiet, untold
 from dataflex_data.core.errors import DataflexError
@@ -29,14 +30,7 @@ ShardRunner = Callable[
 
 def local_runner(threads: int = 1) -> ShardRunner:
     """Return the runner that audits one shard after the other on ``threads`` threads."""
-
-    def run(
-        auditor: Auditor, shards: Sequence[Shard], layout: Layout, on_rows: OnRows
-    ) -> Iterator[tuple[int, ShardResult]]:
-        for number, shard in enumerate(shards):
-            yield number, audit_shard(auditor, shard, layout, threads=threads, on_rows=on_rows)
-
-    return run
+    return partial(audit_shards, threads=threads)
 
 
 def audit_corpus(

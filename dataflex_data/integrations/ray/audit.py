@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dataflex_data.audits.contamination import Auditor, ShardResult, audit_shard
+from dataflex_data.audits.contamination import Auditor, ShardResult, audit_shards
 from dataflex_data.audits.corpus import Layout, Shard
 from dataflex_data.audits.runner import ShardRunner
 from dataflex_data.audits.watching import OnRows
@@ -69,7 +69,7 @@ def _run(
 
         def audit(row: dict[str, Any]) -> dict[str, Any]:
             position = int(row["position"])
-            result = audit_shard(_auditor(shared), shards[position], layout)
+            _, result = next(audit_shards(_auditor(shared), [shards[position]], layout))
             return {"position": position, "result": json.dumps(result.to_json())}
 
         for row in dataset.map(audit, num_cpus=1, concurrency=workers).iter_rows():
