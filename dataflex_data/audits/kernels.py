@@ -13,7 +13,12 @@ renews a function's cached code only when its own file changes.
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 
 from dataflex_data.audits import hashing
 from dataflex_data.audits.folding import SEPARATOR, UNKNOWN, UNSAFE
@@ -31,7 +36,38 @@ _OFFSET, _PRIME = _U(hashing.WORD_SEED), _U(hashing.WORD_FACTOR)
 _MIX_1, _MIX_2 = _U(hashing.MIX_1), _U(hashing.MIX_2)
 _BASE, _SPREAD = _U(hashing.BASE), _U(hashing.SPREAD)
 _32, _30, _27, _31, _8, _6, _63 = _U(32), _U(30), _U(27), _U(31), _U(8), _U(6), _U(63)
+_2, _3, _64 = _U(2), _U(3), _U(64)
+# One byte of each eight: a flag, all below it, and what lifts a byte's range to the flag.
+_FLAGS, _BELOW = _U(0x8080808080808080), _U(0x7F7F7F7F7F7F7F7F)
+_CASE = _U(0x2020202020202020)
+_FROM_0, _FROM_COLON = _U(0x5050505050505050), _U(0x4646464646464646)  # 0x80 - "0", 0x80 - ":"
+_FROM_A, _FROM_BRACE = _U(0x1F1F1F1F1F1F1F1F), _U(0x0505050505050505)  # 0x80 - "a", 0x80 - "{"
 _BACKSLASH, _A, _Z = 92, 97, 122
+
+
+@intrinsic
+def _eight_bytes(_, data, at):
+    """Return ``data[at : at + 8]`` as a number, the first byte the highest; nothing is checked."""
+
+    def code(context, builder, signature, arguments):
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.gep(array.data, [arguments[1]])
+        address = builder.bitcast(address, ir.IntType(64).as_pointer())
+        loaded = builder.load(address, align=1)
+        return builder.bswap(loaded) if sys.byteorder == "little" else loaded
+
+    return types.uint64(data, at), code
+
+
+@intrinsic
+def _leading_zeros(_, value):
+    """Return how many of a 64-bit number's highest bits are zero; 64 of zero."""
+
+    def code(context, builder, signature, arguments):
+        del context, signature
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(value), code
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -45,6 +81,17 @@ def _mix(value):
 def _block(value, block):
     value = (value ^ block) * _PRIME
     return value ^ (value >> _32)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _stops_and_lower(eight):
+    """Return flags of the bytes that are no ASCII letter or digit, and all in lower case."""
+    below = eight & _BELOW
+    lowered = below | _CASE
+    letters = (lowered + _FROM_A) & ~(lowered + _FROM_BRACE)
+    digits = (below + _FROM_0) & ~(below + _FROM_COLON)
+    letters &= _FLAGS & ~eight
+    return _FLAGS & ~(letters | (digits & ~eight)), below | (letters >> _2)
 
 
 @njit(cache=True, nogil=True)
@@ -73,7 +120,7 @@ def _command(buffer, length, whole, commands, latex, n_latex):
     if cut == 0:
         latex[n_latex] = whole
         return n_latex + 1, False
-    name = _bytes_hash(buffer, 0, cut)
+    name = whole if cut == length else _bytes_hash(buffer, 0, cut)
     keys, spelled, arguments = commands
     size_mask = _U(keys.size - 1)
     slot = name & size_mask
@@ -131,7 +178,8 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
     ascii_fold, index, folded = folding
     n_plain, n_latex, differs, seen_backslash = 0, 0, False, False
     value, block, length, escaped, backslash = _OFFSET, _ZERO, 0, False, False
-    i, end = _U(start), _U(end)  # unsigned: numba checks signed indices for being negative
+    # Unsigned: numba checks signed indices for being negative.
+    i, end, size = _U(start), _U(end), _U(data.size)
     while True:
         # One unit per turn: `f` is a folded byte, 0 between words.
         expand_at, expand_end = 0, 0
@@ -143,25 +191,40 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
                 f = ascii_fold[b]
                 i += _ONE
                 if f != 0 and length == 0 and not backslash:
-                    # Nearly all words are plain ASCII: a loop of their own, from end to end.
-                    block = _U(f)
-                    length = 1
-                    while i < end:
+                    # Nearly all words are plain ASCII: eight bytes at a time, from end to end.
+                    i -= _ONE
+                    block = _ZERO
+                    while i + _8 <= size:
+                        eight = _eight_bytes(data, i)
+                        stops, lower = _stops_and_lower(eight)
+                        taken = _leading_zeros(stops) >> _3
+                        if taken > end - i:
+                            taken = end - i
+                        length += np.int64(taken)
+                        i += taken
+                        if taken < _8:
+                            if taken > _ZERO:
+                                block = lower >> (_64 - (taken << _3))
+                            break
+                        value = _block(value, lower)
+                    else:
+                        while i < end:  # the last seven bytes of all texts
+                            b = data[i]
+                            if b >= 128 or ascii_fold[b] == 0:
+                                break
+                            block = (block << _8) | _U(ascii_fold[b])
+                            length += 1
+                            i += _ONE
+                            if length & 7 == 0:
+                                value = _block(value, block)
+                                block = _ZERO
+                    if i < end:
                         b = data[i]
                         if b >= 128:
-                            break
-                        f = ascii_fold[b]
+                            escaped = False
+                            continue  # the word goes on beyond ASCII
+                        f = np.uint8(0)
                         i += _ONE
-                        if f == 0:
-                            break
-                        block = (block << _8) | _U(f)
-                        length += 1
-                        if length & 7 == 0:
-                            value = _block(value, block)
-                            block = _ZERO
-                    if f != 0 and i < end:
-                        escaped = False
-                        continue  # the word goes on beyond ASCII
                     if n_plain == plain.size or n_latex == latex.size:
                         return _SLOW, 0, 0, False, 0
                     if length & 7:
