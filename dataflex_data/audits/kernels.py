@@ -329,15 +329,18 @@ def hash_texts(data, offsets, first, folding, commands, scratch, out, starts, ro
     Returns (why it stopped, next text, code, streams, slow texts, plain words). `LEARN`: the fold
     table lacks ``code``. `FULL`: ``out`` must be emptied first; it holds any one text.
     """
-    buffer, plain, latex = scratch
+    buffer, latex = scratch
     used, streams, total = 0, 0, 0
     starts[0] = 0
     for row in range(first, offsets.size - 1):
         start, end = offsets[row], offsets[row + 1]
         if start == end:
             continue
+        most = (end - start) // 2 + 1  # words, but for a few signs that fold to several
+        if used + most > out.size:
+            return FULL, row, 0, streams, n_slow, total
         status, n_plain, n_latex, differs, code = _tokenise(
-            data, start, end, folding, commands, buffer, plain, latex
+            data, start, end, folding, commands, buffer, out[used : used + most], latex
         )
         if status == _NEW_CODE:
             return LEARN, row, code, streams, n_slow, total
@@ -345,10 +348,8 @@ def hash_texts(data, offsets, first, folding, commands, scratch, out, starts, ro
             slow[n_slow] = row
             n_slow += 1
             continue
-        if used + n_plain + (n_latex if differs else 0) > out.size:
+        if differs and used + n_plain + n_latex > out.size:
             return FULL, row, 0, streams, n_slow, total
-        for k in range(n_plain):
-            out[used + k] = plain[k]
         used += n_plain
         total += n_plain
         rows[streams] = row
@@ -476,10 +477,13 @@ def match(hashes, starts, rows, first, last, index, state, sums, out_row, out_do
         n_touched = 0
         running = _ZERO
         sums[0] = running
+        anchored = False
         for k in range(count):
-            running = running * _BASE + hashes[begin + k]
+            word = hashes[begin + k]
+            running = running * _BASE + word
             sums[k + 1] = running
-        for at in range(count if a_doc.size else 0):
+            anchored |= _may_hold(word, a_bits, a_shift_bits)
+        for at in range(count if anchored else 0):
             slot = _find(hashes[begin + at], a_keys, a_bits, a_shift_bits, a_shift_keys)
             if slot < 0:
                 continue

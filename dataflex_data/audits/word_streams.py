@@ -73,7 +73,6 @@ class TextHasher:
         self._scratch = (
             np.empty(kernels.COMMAND_BUFFER, dtype=np.uint8),
             np.empty(room, dtype=np.uint64),
-            np.empty(room, dtype=np.uint64),
         )
         self._out = np.empty(max(_ROOM, 2 * room), dtype=np.uint64)
 

@@ -7,9 +7,11 @@ import unicodedata
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dataflex_data.audits.word_streams as word_streams_module
 from dataflex_data.audits.folding import UNKNOWN, UNSAFE, FoldTable, shared_fold_table
 from dataflex_data.audits.hashing import latex_words, run_hash, text_hash, word_hash
 from dataflex_data.audits.word_streams import word_streams
@@ -104,6 +106,22 @@ def test_any_bytes_are_read_as_python_reads_them_with_replacement(raws: list[byt
     for raw, (plain, _) in zip(raws, found, strict=True):
         text = raw.decode("utf-8", "replace")
         assert plain.tolist() == [word_hash(word) for word in words(text)]
+
+
+def test_words_of_every_length_and_sign_end_where_they_end() -> None:
+    # Words are read eight bytes at a time, but the last seven bytes of all one at a time.
+    letters = "aZ09Mq7Bx" * 3
+    words_of_all_lengths = [letters[:length] for length in range(len(letters))]
+    texts = [f"{w}{chr(code)}{w[:3]}" for w in words_of_all_lengths for code in range(128)]
+    for some in (texts, words_of_all_lengths, ["ab"], ["é", "abcdefgh"]):
+        assert _streams(some) == [_expected(text) for text in some]
+
+
+def test_texts_that_fill_the_room_are_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_streams_module, "_ROOM", 16)
+    # The LaTeX form of the first has more words than the plain one; others fold to several.
+    texts = ["\\x1" * 60, "a " * 90, "\\frac12 " * 40, "\ufdfa" * 30, "½" * 50, "x"] * 3
+    assert _streams(texts) == [_expected(text) for text in texts]
 
 
 def test_a_command_longer_than_the_buffer_is_read_whole() -> None:
