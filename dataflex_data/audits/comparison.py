@@ -113,6 +113,11 @@ class TextView:
         return hashing.latex_words(self.text)
 
     @cached_property
+    def has_latex(self) -> bool:
+        """Whether the canonical form differs from the plain words."""
+        return self.latex != self.words
+
+    @cached_property
     def grams(self) -> set[Gram]:
         """Distinct n-grams of `words`."""
         return ngrams(self.words, self.n)
@@ -120,7 +125,7 @@ class TextView:
     @cached_property
     def latex_grams(self) -> set[Gram]:
         """Distinct n-grams of `latex`."""
-        return self.grams if self.latex == self.words else ngrams(self.latex, self.n)
+        return ngrams(self.latex, self.n) if self.has_latex else self.grams
 
     def gram_counts(self, items_of_grams: ItemsOfGrams, *, latex: bool) -> dict[Gram, int]:
         """Return in how many items each n-gram stands; computed once, for the benchmark side."""
@@ -235,9 +240,15 @@ def compare(row: Subject, item: Subject, rule: Rule, items_of_grams: ItemsOfGram
     hits["exact"] = any(r.text == i.text and r.text != "" for r, i in _askable(row, item))
     hits["normalised"] = any(r.equals(i) for r, i in _askable(row, item))
 
+    known: dict[tuple[int, int], Overlap] = {}
+
     def overlap(r: TextView, i: TextView, *, latex: bool = False) -> Overlap:
-        mine = r.latex_grams if latex else r.grams
-        return _overlap(mine, i.gram_counts(items_of_grams, latex=latex), rule)
+        if latex and (r.has_latex or i.has_latex):
+            return _overlap(r.latex_grams, i.gram_counts(items_of_grams, latex=True), rule)
+        if (id(r), id(i)) not in known:
+            found = _overlap(r.grams, i.gram_counts(items_of_grams, latex=False), rule)
+            known[id(r), id(i)] = found
+        return known[id(r), id(i)]
 
     plain_full = [overlap(r, i) for r, i in full_pairs]
     hits["containment"] = any(found.containment >= rule.containment for found in plain_full)
