@@ -219,36 +219,46 @@ def _row(name: str, spent: float, found: Pairs, truth: Pairs) -> dict[str, Any]:
     }
 
 
-def scale(data: Path, path: Path, workers: int) -> dict[str, Any]:
-    """Return one scan's figures; run in a process of its own for the peak of memory."""
+def scale(data: Path, path: Path) -> list[dict[str, Any]]:
+    """Return a scan's figures on one thread and on two, by turns, so that they share their luck.
+
+    Run in a process of its own for the peak of memory.
+    """
     benchmarks = load_benchmarks(["db12"], folder=data, offline=True, missing="warn")
     auditor = Auditor(benchmarks, Rule())
     corpus = open_corpus(path)
-    cpus, walls = [], []
     audit_corpus(open_corpus(path.parent / "peers.parquet"), auditor)  # loads the kernels
+    cpus: dict[int, list[float]] = {1: [], 2: []}
+    walls: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(5):
-        begin, wall = time.process_time(), time.perf_counter()
-        result: ShardResult = audit_corpus(corpus, auditor, runner=local_runner(workers))
-        cpus.append(time.process_time() - begin)
-        walls.append(time.perf_counter() - wall)
+        for workers in cpus:
+            begin, wall = time.process_time(), time.perf_counter()
+            result: ShardResult = audit_corpus(corpus, auditor, runner=local_runner(workers))
+            cpus[workers].append(time.process_time() - begin)
+            walls[workers].append(time.perf_counter() - wall)
     peak_mb = _peak_mb()
     size = sum(
         batch.fulls.nbytes for shard in corpus.shards for batch in read_shard(shard, corpus.layout)
     )
-    spent = statistics.median(cpus)
-    return {
-        "rows": result.rows,
-        "workers": workers,
-        "text_mb": size / 1e6,
-        "cpu_s": spent,
-        "cpu_best_s": min(cpus),
-        "wall_s": statistics.median(walls),
-        "wall_best_s": min(walls),
-        "load": os.getloadavg()[0],
-        "mb_per_cpu_s": size / 1e6 / spent,
-        "findings": len(result.findings),
-        "peak_mb": peak_mb,
-    }
+    return [
+        {
+            "rows": result.rows,
+            "workers": workers,
+            "text_mb": size / 1e6,
+            "cpu_s": statistics.median(cpus[workers]),
+            "cpu_best_s": min(cpus[workers]),
+            "wall_s": statistics.median(walls[workers]),
+            "wall_best_s": min(walls[workers]),
+            "times_as_fast_as_one": statistics.median(
+                one / wall for one, wall in zip(walls[1], walls[workers], strict=True)
+            ),
+            "load": os.getloadavg()[0],
+            "mb_per_cpu_s": size / 1e6 / statistics.median(cpus[workers]),
+            "findings": len(result.findings),
+            "peak_mb": peak_mb,
+        }
+        for workers in cpus
+    ]
 
 
 def _peak_mb() -> float:
@@ -304,10 +314,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--rows", type=int, nargs="*", default=[15_000, 150_000, 1_500_000])
-    parser.add_argument("--one", nargs=2, metavar=("CORPUS", "WORKERS"), help=argparse.SUPPRESS)
+    parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(scale(options.data, Path(options.one[0]), int(options.one[1]))))
+        print(json.dumps(scale(options.data, options.one)))
         return
     benchmarks = load_benchmarks(["db12"], folder=options.data, offline=True, missing="warn")
     prompts = prompts_of(options.data)
@@ -319,10 +329,8 @@ def main() -> None:
         for rows in options.rows:
             path = folder / f"{rows}.parquet"
             write_corpus(prompts, rows, path)
-            for workers in (1, 2):
-                command = [sys.executable, __file__, str(options.data)]
-                command += ["--one", str(path), str(workers)]
-                scales.append(json.loads(subprocess.check_output(command)))
+            command = [sys.executable, __file__, str(options.data), "--one", str(path)]
+            scales += json.loads(subprocess.check_output(command))
         _print("Scale (parquet reading included, index at hand)", scales)
         first = start(1, str(folder / "cache"))
         second = start(9)
