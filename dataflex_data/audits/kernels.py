@@ -39,7 +39,7 @@ _32, _30, _27, _31, _8, _6, _63 = _U(32), _U(30), _U(27), _U(31), _U(8), _U(6), 
 _2, _3, _64 = _U(2), _U(3), _U(64)
 # One byte of each eight: a flag, all below it, and what lifts a byte's range to the flag.
 _FLAGS, _BELOW = _U(0x8080808080808080), _U(0x7F7F7F7F7F7F7F7F)
-_CASE = _U(0x2020202020202020)
+_CASE, _BACKSLASHES = _U(0x2020202020202020), _U(0x5C5C5C5C5C5C5C5C)
 _FROM_0, _FROM_COLON = _U(0x5050505050505050), _U(0x4646464646464646)  # 0x80 - "0", 0x80 - ":"
 _FROM_A, _FROM_BRACE = _U(0x1F1F1F1F1F1F1F1F), _U(0x0505050505050505)  # 0x80 - "a", 0x80 - "{"
 _BACKSLASH, _A, _Z = 92, 97, 122
@@ -92,6 +92,13 @@ def _stops_and_lower(eight):
     digits = (below + _FROM_0) & ~(below + _FROM_COLON)
     letters &= _FLAGS & ~eight
     return _FLAGS & ~(letters | (digits & ~eight)), below | (letters >> _2)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _all_plain(eight):
+    """Return whether no byte is a backslash or beyond ASCII."""
+    other = (eight & _BELOW) ^ _BACKSLASHES
+    return ((other + _BELOW) & ~eight & _FLAGS) == _FLAGS
 
 
 @njit(cache=True, nogil=True)
@@ -194,6 +201,7 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
                     # Nearly all words are plain ASCII: eight bytes at a time, from end to end.
                     i -= _ONE
                     block = _ZERO
+                    gap = _ONE  # bytes to the next word, as far as they are known
                     while i + _8 <= size:
                         eight = _eight_bytes(data, i)
                         stops, lower = _stops_and_lower(eight)
@@ -205,6 +213,8 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
                         if taken < _8:
                             if taken > _ZERO:
                                 block = lower >> (_64 - (taken << _3))
+                            if _all_plain(eight):
+                                gap = _leading_zeros(_FLAGS & ~(stops << (taken << _3))) >> _3
                             break
                         value = _block(value, lower)
                     else:
@@ -224,7 +234,7 @@ def _tokenise(data, start, end, folding, commands, buffer, plain, latex):
                             escaped = False
                             continue  # the word goes on beyond ASCII
                         f = np.uint8(0)
-                        i += _ONE
+                        i = min(i + gap, end)
                     if n_plain == plain.size or n_latex == latex.size:
                         return _SLOW, 0, 0, False, 0
                     if length & 7:
