@@ -13,6 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import PurePath
 from typing import Any, Protocol
 
@@ -301,36 +302,60 @@ def _judged(
 ) -> Iterator[tuple[int, ShardResult | None]]:
     """Yield the result of each batch with its shard's position, in order; None ends a shard.
 
+    An error comes in its place: what was read before it is yielded first.
+
     Args:
         judge: What gives a result.
         shards: What to read.
         layout: Their columns.
         n: Threads beside this one.
     """
-    running: deque[tuple[int, Future[ShardResult] | ShardResult | None]] = deque()
+    running: deque[tuple[int, Future[ShardResult | None]]] = deque()
     with ThreadPoolExecutor(max(1, n)) as pool:
-        for position, shard in enumerate(shards):
+        for position, step in _steps(shards, layout):
+            if step is None or isinstance(step, Exception):
+                running.append((position, _settled(step)))
+            elif sum(not future.done() for _, future in running) < 2 * n:
+                running.append((position, pool.submit(judge, step, shards[position])))
+            else:
+                running.append((position, _settled(partial(judge, step, shards[position]))))
+            while running and (running[0][1].done() or len(running) > _AHEAD * (n + 1)):
+                at, future = running.popleft()
+                yield at, future.result()
+        for at, future in running:
+            yield at, future.result()
+
+
+_AHEAD = 32  # results that may wait for an earlier one, for each thread
+
+
+def _steps(
+    shards: Sequence[Shard], layout: Layout
+) -> Iterator[tuple[int, Batch | Exception | None]]:
+    """Yield the batches of all shards, None after each shard's last; an error ends them."""
+    for position, shard in enumerate(shards):
+        try:
             for batch in read_shard(shard, layout):
-                busy = sum(_is_open(one) for _, one in running)
-                if busy < 2 * n:
-                    running.append((position, pool.submit(judge, batch, shard)))
-                else:
-                    running.append((position, judge(batch, shard)))
-                while running and not _is_open(running[0][1]):
-                    yield _result(*running.popleft())
-            running.append((position, None))
-        while running:
-            yield _result(*running.popleft())
+                yield position, batch
+        except Exception as error:  # noqa: BLE001 - raised in its place by `_judged`
+            yield position, error
+            return
+        yield position, None
 
 
-def _is_open(one: Future[ShardResult] | ShardResult | None) -> bool:
-    return isinstance(one, Future) and not one.done()
-
-
-def _result(
-    position: int, one: Future[ShardResult] | ShardResult | None
-) -> tuple[int, ShardResult | None]:
-    return position, one.result() if isinstance(one, Future) else one
+def _settled(
+    outcome: Exception | Callable[[], ShardResult] | None,
+) -> Future[ShardResult | None]:
+    """Return a future that is done: with an error, a result worked out here, or None."""
+    future: Future[ShardResult | None] = Future()
+    if isinstance(outcome, Exception):
+        future.set_exception(outcome)
+        return future
+    try:
+        future.set_result(None if outcome is None else outcome())
+    except Exception as error:  # noqa: BLE001 - raised where the result is asked for
+        future.set_exception(error)
+    return future
 
 
 class Decontaminator:

@@ -337,7 +337,8 @@ def hash_texts(data, offsets, first, folding, commands, scratch, out, starts, ro
     with bytes but no word, are listed in ``slow``.
 
     Returns (why it stopped, next text, code, streams, slow texts, plain words). `LEARN`: the fold
-    table lacks ``code``. `FULL`: ``out`` must be emptied first; it holds any one text.
+    table lacks ``code``. `FULL`: ``out`` must be emptied first; it holds any one text, twice as
+    many words as the scratch memory for a LaTeX form.
     """
     buffer, latex = scratch
     used, streams, total = 0, 0, 0
@@ -346,11 +347,10 @@ def hash_texts(data, offsets, first, folding, commands, scratch, out, starts, ro
         start, end = offsets[row], offsets[row + 1]
         if start == end:
             continue
-        most = (end - start) // 2 + 1  # words, but for a few signs that fold to several
-        if used + most > out.size:
+        if used + latex.size > out.size:
             return FULL, row, 0, streams, n_slow, total
         status, n_plain, n_latex, differs, code = _tokenise(
-            data, start, end, folding, commands, buffer, out[used : used + most], latex
+            data, start, end, folding, commands, buffer, out[used : used + latex.size], latex
         )
         if status == _NEW_CODE:
             return LEARN, row, code, streams, n_slow, total

@@ -29,7 +29,7 @@ ShardRunner = Callable[
 
 
 def local_runner(threads: int = 1) -> ShardRunner:
-    """Return the runner that audits one shard after the other on ``threads`` threads."""
+    """Return the runner that audits shards in their order on ``threads`` threads."""
     return partial(audit_shards, threads=threads)
 
 
@@ -71,8 +71,8 @@ def audit_corpus(
         number = todo[position]
         results[number] = result
         if kept is not None:
-            with replace_file(kept / f"{number:06d}.json") as partial:
-                partial.write_text(json.dumps(result.to_json()), encoding="utf-8")
+            with replace_file(kept / f"{number:06d}.json") as part:
+                part.write_text(json.dumps(result.to_json()), encoding="utf-8")
     total = ShardResult()
     for number in range(len(corpus.shards)):
         total.add(results[number])

@@ -1,7 +1,8 @@
 # ruff: noqa: N802, N815 - shape suffixes on properties and attributes
 """Ids as numbers: which responses belong together, and a hash of each id.
 
-Sorting a million string ids costs seconds; everything here is vectorised over their bytes.
+Sorting a million string ids costs seconds; here they are compared, encoded by Arrow, or hashed over
+their bytes.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ class Groups:
 def factorised(values: npt.NDArray[Any]) -> tuple[IntArray, bool]:
     """Return each value's number, by first appearance, and whether equal ones stand together.
 
+    Where that is false, they may stand together all the same: it is not looked for in mixed order.
     Equal neighbours are found by comparison; strings in mixed order by Arrow's dictionary
     encoding, which visits each string object once; whatever else there is by a dictionary.
     """
@@ -113,11 +115,12 @@ def _encoded(values: npt.NDArray[Any]) -> IntArray | None:
     import pyarrow as pa
 
     try:
-        texts = pa.array(values)
-    except (pa.ArrowException, UnicodeEncodeError):
+        # As objects: of numpy's own strings Arrow takes what stands before the first zero.
+        texts = pa.array(values.astype(object, copy=False))
+    except (pa.ArrowException, UnicodeError):
         return None  # mixed types, or a lone surrogate
-    if not pa.types.is_string(texts.type) or texts.null_count:
-        return None
+    if not isinstance(texts, pa.StringArray) or texts.null_count:
+        return None  # no strings, or so many that Arrow cuts them into chunks
     return np.asarray(texts.dictionary_encode().indices.to_numpy(), dtype=np.int64)
 
 

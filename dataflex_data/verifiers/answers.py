@@ -129,7 +129,7 @@ class _Form:
             return self.matrix(matrix.group(2))
         if "\x04" in text and THOUSANDS.fullmatch(text.replace("\x04", "").strip()):
             return self.quantity(text)
-        inside = self.bracketed(text, depth)
+        inside = None if "\\cup" in text else self.bracketed(text, depth)
         if inside is not None:
             return inside
         parts = split_list(text)

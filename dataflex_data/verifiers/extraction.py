@@ -139,7 +139,7 @@ def _joined(between: str) -> bool:
 
 def _box_at(text: str, start: int) -> Box | None:
     """Return the box whose command starts at ``start``, ``None`` where it is not complete."""
-    if shallow := _SHALLOW_BOX.match(text, start, start + 7 + _MAX_BOX):  # nearly all
+    if shallow := _SHALLOW_BOX.match(text, start, start + 6 + _MAX_BOX):  # nearly all
         return Box(shallow[1].strip(), start, shallow.end())
     brace = start + 6  # len("\\boxed")
     if not text.startswith("{", brace):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dataflex_data.audits.word_streams as word_streams_module
 from dataflex_data.audits.folding import UNKNOWN, UNSAFE, FoldTable, shared_fold_table
 from dataflex_data.audits.hashing import latex_words, run_hash, text_hash, word_hash
-from dataflex_data.audits.word_streams import word_streams
+from dataflex_data.audits.word_streams import Reading, TextHasher, word_streams
 from dataflex_data.core.text import words
 
 
@@ -120,8 +120,24 @@ def test_words_of_every_length_and_sign_end_where_they_end() -> None:
 def test_texts_that_fill_the_room_are_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_streams_module, "_ROOM", 16)
     # The LaTeX form of the first has more words than the plain one; others fold to several.
-    texts = ["\\x1" * 60, "a " * 90, "\\frac12 " * 40, "\ufdfa" * 30, "½" * 50, "x"] * 3
+    texts = [
+        "\\x1" * 9_000,
+        "a " * 30_000,
+        "\\frac12 " * 7_000,
+        "\ufdfa" * 300,
+        "½" * 5_000,
+        "x",
+    ] * 3
     assert _streams(texts) == [_expected(text) for text in texts]
+
+
+def test_signs_that_fold_to_several_words_are_counted_and_not_slow() -> None:
+    told = Reading()
+    texts = ["½ ½", "㏂㏂㏂", "\ufdfa\ufdfa"]  # 1 2 1 2; a m a m a m; 4 + 4 - 1 words
+    for _ in TextHasher().read(pa.array(texts), told):
+        pass
+    assert [len(words(text)) for text in texts] == [4, 6, 7]
+    assert (told.words, told.slow) == (17, 0)
 
 
 def test_a_command_longer_than_the_buffer_is_read_whole() -> None:

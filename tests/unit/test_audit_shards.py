@@ -12,6 +12,7 @@ import pytest
 
 from dataflex_data.audits import contamination
 from dataflex_data.audits.contamination import ShardResult, audit_shards
+from dataflex_data.core.errors import InputDataError
 
 SIZES = [[3, 4], [], [5] * 20, [1], []]  # rows of each batch, by shard; two shards are empty
 
@@ -34,12 +35,14 @@ class SlowAuditor:
         return ShardResult(rows=len(batch.stems))
 
 
+def read(shard: int, layout: object) -> Iterator[Any]:
+    del layout
+    for number, size in enumerate(SIZES[shard]):
+        yield SimpleNamespace(number=number, stems=range(size))
+
+
 @pytest.fixture(autouse=True)
 def made_up_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(shard: int, layout: object) -> Iterator[Any]:
-        for number, size in enumerate(SIZES[shard]):
-            yield SimpleNamespace(number=number, stems=range(size))
-
     monkeypatch.setattr(contamination, "read_shard", read)
 
 
@@ -57,6 +60,48 @@ def test_every_shard_comes_once_and_in_order(threads: int) -> None:
     assert sorted(steps) == [1, 3, 4] + [5] * 20
     assert len(auditor.users) <= threads
     assert all(len(threads_of_one) == 1 for threads_of_one in auditor.users.values())
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_was_finished_before_an_error_comes_first(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(shard: Any, layout: Any) -> Iterator[Any]:
+        yield from read(shard, layout)
+        if shard == 2:
+            raise InputDataError("damaged")
+
+    monkeypatch.setattr(contamination, "read_shard", damaged)
+    found = audit_shards(SlowAuditor(), range(4), None, threads=threads)  # type: ignore[arg-type]
+    assert [next(found)[0], next(found)[0]] == [0, 1]
+    with pytest.raises(InputDataError, match="damaged"):
+        next(found)
+
+
+def test_the_first_error_is_told_whatever_the_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def damaged(shard: Any, layout: Any) -> Iterator[Any]:
+        yield from read(shard, layout)
+        raise InputDataError("damaged")
+
+    monkeypatch.setattr(contamination, "read_shard", damaged)
+    for threads in (1, 2, 5):
+        with pytest.raises(MemoryError):
+            run(SlowAuditor(fails_at=0), threads, [])
+
+
+def test_a_shard_is_handed_on_before_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Any] = []
+
+    def told(shard: Any, layout: Any) -> Iterator[Any]:
+        opened.append(shard)
+        return read(shard, layout)
+
+    monkeypatch.setattr(contamination, "read_shard", told)
+    found = audit_shards(SlowAuditor(), range(4), None)  # type: ignore[arg-type]
+    assert next(found)[0] == 0
+    assert opened == [0]
 
 
 @pytest.mark.parametrize("threads", [1, 3])

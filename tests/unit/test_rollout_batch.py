@@ -286,6 +286,19 @@ class TestFactorised:
         array[:] = values
         assert factorised(array)[0].tolist() == self.plain(values)
 
+    @pytest.mark.parametrize("mark", ["\0", "\ud800", ""], ids=["nul", "surrogate", "plain"])
+    def test_numpys_own_strings(self, mark: str) -> None:
+        values = [f"a{mark}{number * 7919 % 5000}" for number in range(12_000)]
+        assert factorised(np.array(values))[0].tolist() == self.plain(values)
+
+    def test_more_text_than_one_arrow_array_holds(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        import pyarrow as pa
+
+        whole = pa.array
+        monkeypatch.setattr(pa, "array", lambda values: pa.chunked_array([whole(values)]))
+        values = [f"u{number * 7919 % 5000}" for number in range(12_000)]
+        assert factorised(np.array(values, dtype=object))[0].tolist() == self.plain(values)
+
 
 def test_stable_order_of_few_and_many() -> None:
     rng = np.random.default_rng(1)

@@ -200,3 +200,9 @@ def test_real_golds_verify_themselves(shared_dir: object) -> None:
     for gold in golds[::7]:
         if gold_problem("dataflex/deepscaler", gold) is None:
             assert math.verify(math.render(gold), gold).score == 1.0
+
+
+def test_a_box_of_1598_characters_is_the_longest_that_is_read() -> None:
+    # Beyond 1,599 characters after its brace a box counts as open.
+    assert math.verify("\\boxed{" + " " * 1_597 + "5}", "5").score == 1.0
+    assert math.verify("\\boxed{" + " " * 1_598 + "5}", "5").step == "no_box"
