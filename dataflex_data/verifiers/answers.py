@@ -314,9 +314,9 @@ class _Form:
             text, trailing, factor = self.trailing_unit(text)
             unit = trailing or unit
         text = text.replace("\x02", " ").replace("\x03", " ").strip().strip("$").strip()
-        if "," not in text and " " not in text:
-            pass
-        elif THOUSANDS.fullmatch(text) or SPACED_THOUSANDS.fullmatch(text):
+        if ("," in text or " " in text) and (
+            THOUSANDS.fullmatch(text) or SPACED_THOUSANDS.fullmatch(text)
+        ):
             text = text.replace(",", "").replace(" ", "")
         elif "," in text:
             text = INNER_THOUSANDS.sub(lambda run: run.group().replace(",", ""), text)

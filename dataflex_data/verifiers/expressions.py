@@ -211,11 +211,8 @@ class _Reader:
 
     def mixed(self) -> Value | None:
         r"""Read a mixed number, ``3\frac{1}{2}`` or ``3 1/2``; ``None`` where none stands here."""
-        if self.kinds[self.at] != "number" or not (
-            self.texts[self.at + 1] == "\\frac" or self.kinds[self.at + 1] == "number"
-        ):
-            return None
-        if not self.peek().isdigit():
+        fraction_follows = self.peek(1) == "\\frac" or self.kind(1) == "number"
+        if self.kind() != "number" or not fraction_follows or not self.peek().isdigit():
             return None
         whole, start = int(self.peek()), self.at
         if self.peek(1) == "\\frac":
